@@ -13,6 +13,7 @@ import { Time } from '../../kit/time.tsx';
 import { count, formatBytes, withThousands } from '../../lib/amounts.ts';
 import { chainName } from '../../lib/chains.ts';
 import { cx } from '../../lib/cx.ts';
+import { useNarrow } from '../../lib/use-media.ts';
 import { clockMinutes, day, duration, relative } from '../../lib/time.ts';
 import styles from './operations.module.css';
 import { Plots } from './plots.tsx';
@@ -24,6 +25,7 @@ const away = ({ nodes }: Chain): number => nodes.filter(({ answers }) => !answer
 
 export function OperationsPage() {
   const { query, points } = useReadings();
+  const isNarrow = useNarrow();
   const [openedMs] = useState(() => Date.now());
   return (
     <Page
@@ -32,7 +34,11 @@ export function OperationsPage() {
       actions={
         query.data && (
           <StatusMark tone={query.error === null ? 'allow' : 'wait'} bare>
-            {query.error === null ? `Live since ${clockMinutes(openedMs)}, when this page was opened` : 'No news'}
+            {query.error !== null
+              ? 'No news'
+              : isNarrow
+                ? 'Live'
+                : `Live since ${clockMinutes(openedMs)}, when this page was opened`}
           </StatusMark>
         )
       }

@@ -5,8 +5,8 @@ import { problemOf } from '../../api/problem.ts';
 import { useApi, useApiPages } from '../../api/use-api.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { ActDialog } from '../../kit/act-dialog.tsx';
-import { Button } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
+import { HeaderButton } from '../../kit/header-button.tsx';
 import { Page, Stack } from '../../kit/page.tsx';
 import { ProblemNote } from '../../kit/problem-note.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
@@ -70,10 +70,8 @@ export function PeoplePage() {
       {...(!query.isPending && { detail: `${total}${pending.length > 0 ? `, ${pending.length} invited` : ''}` })}
       actions={
         <>
-          <Button onClick={() => setOpened('tags')}>Tags</Button>
-          <Button icon="passkey" off={off} hideReason onClick={() => setOpened('passkey')}>
-            Add a passkey
-          </Button>
+          <HeaderButton icon="tag" label="Tags" onClick={() => setOpened('tags')} />
+          <HeaderButton icon="passkey" label="Add a passkey" off={off} onClick={() => setOpened('passkey')} />
         </>
       }
     >

@@ -53,6 +53,9 @@ export function presenceOf(
   nowMs: number,
 ): { readonly isGood: boolean; readonly text: string } {
   const away = set.filter((user) => isAway(user, nowMs));
+  if (away.length > 0 && away.every(({ lastSeenAt }) => lastSeenAt === undefined)) {
+    return { isGood: false, text: `${names(away)} never seen` };
+  }
   if (away.length > 0) {
     const text = away.map((user) => {
       const days = daysAway(user, nowMs);

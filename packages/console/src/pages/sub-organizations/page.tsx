@@ -4,16 +4,17 @@ import { useDeferredValue, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApiPages } from '../../api/use-api.ts';
 import { useOffReason } from '../../app/off-reason.ts';
-import { Button } from '../../kit/button.tsx';
 import { Empty } from '../../kit/empty.tsx';
 import { SearchField } from '../../kit/field.tsx';
 import { Hash } from '../../kit/hash.tsx';
+import { HeaderButton } from '../../kit/header-button.tsx';
 import { Page } from '../../kit/page.tsx';
 import { ProblemNote } from '../../kit/problem-note.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
 import type { Column } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { VirtualTable } from '../../kit/virtual-table.tsx';
+import { count } from '../../lib/amounts.ts';
 import { chooseOrganization, useOrganization } from '../../session/organization.ts';
 import { CreateSubOrganizationDialog } from './create-dialog.tsx';
 import styles from './sub-organizations.module.css';
@@ -52,10 +53,11 @@ export function SubOrganizationsPage() {
       id: 'id',
       header: 'Id',
       width: 'minmax(0, 1fr)',
+      narrow: 'hide',
       cell: ({ organizationId }) => <Hash value={organizationId} what="organization id" />,
     },
-    { id: 'users', header: 'Users', width: '90px', align: 'right', cell: ({ userCount }) => userCount },
-    { id: 'wallets', header: 'Wallets', width: '90px', align: 'right', cell: ({ walletCount }) => walletCount },
+    { id: 'users', header: 'Users', width: '90px', align: 'right', cell: ({ userCount }) => count(userCount, 'user') },
+    { id: 'wallets', header: 'Wallets', width: '90px', align: 'right', cell: ({ walletCount }) => count(walletCount, 'wallet') },
     {
       id: 'created',
       header: 'Created',
@@ -69,9 +71,13 @@ export function SubOrganizationsPage() {
       title="Sub-organizations"
       fill
       actions={
-        <Button kind="ink" icon="plus" off={off} hideReason onClick={() => setIsCreating(true)}>
-          Create sub-organization
-        </Button>
+        <HeaderButton
+          kind="ink"
+          icon="plus"
+          label="Create sub-organization"
+          off={off}
+          onClick={() => setIsCreating(true)}
+        />
       }
     >
       <div className={styles.fill}>

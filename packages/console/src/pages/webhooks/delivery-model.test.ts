@@ -28,11 +28,14 @@ describe('deliveries in words', () => {
   });
 
   it('say why one failed', () => {
-    const failed = delivery({
-      state: 'WEBHOOK_DELIVERY_STATE_FAILED',
-      attempts: [{ attemptedAt: '', latencyMs: 9, status: 401 }],
+    const answered = (state: Delivery['state'], status: number): Delivery =>
+      delivery({ state, attempts: [{ attemptedAt: '', latencyMs: 9, status }] });
+    expect(verdict(answered('WEBHOOK_DELIVERY_STATE_FAILED', 410))?.text).toContain('the endpoint was switched off');
+    expect(verdict(answered('WEBHOOK_DELIVERY_STATE_PENDING', 401))).toEqual({
+      title: 'The receiver answered 401.',
+      text: 'It refuses the signature, its age or the sender: check its clock and its keys. It is tried again.',
     });
-    expect(verdict(failed)?.title).toBe('The receiver answered 401.');
+    expect(verdict(answered('WEBHOOK_DELIVERY_STATE_DELIVERED', 200))).toBeUndefined();
     expect(verdict(delivery({}))).toBeUndefined();
   });
 });

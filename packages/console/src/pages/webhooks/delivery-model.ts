@@ -18,7 +18,7 @@ export const EVENTS: readonly { readonly type: EventType; readonly label: string
 /** `ACTIVITY_UPDATES` as "Activities". */
 export const eventWord = (eventType: string): string =>
   EVENTS.find(({ type }) => type === eventType)?.label ??
-  (/TEST/i.test(eventType) ? 'Test event' : eventType.toLowerCase().replaceAll('_', ' '));
+  (isTest(eventType) ? 'Test event' : eventType.toLowerCase().replaceAll('_', ' '));
 
 export const STATES: Readonly<Record<DeliveryState, { readonly tone: StatusTone; readonly word: string }>> = {
   WEBHOOK_DELIVERY_STATE_PENDING: { tone: 'wait', word: 'Waiting' },
@@ -43,27 +43,34 @@ export function lastAnswer({ attempts, nextAttemptAt }: Delivery, nowMs: number)
   return `${answerInWords(last)}${next === undefined ? '' : `, again ${next}`}`;
 }
 
-/** The bold first words about how a delivery ended, and what follows from it. */
+/** The bold first words about what went wrong with a delivery, and what follows from it. */
 export function verdict(delivery: Delivery): { readonly title: string; readonly text: string } | undefined {
-  const last = delivery.attempts.at(-1);
-  const status = last?.status;
-  switch (delivery.state) {
-    case 'WEBHOOK_DELIVERY_STATE_FAILED':
-      return {
-        title: status === undefined ? 'The receiver could not be reached.' : `The receiver answered ${status}.`,
-        text:
-          status === 401 || status === 403
-            ? 'It refuses the signature, its age or the sender: check the clock and the keys there. The answer is final, so no further attempt was made.'
-            : status === 410
-              ? 'It says that it is gone for good, so no further attempt was made.'
-              : 'The answer is final, so no further attempt was made.',
-      };
-    case 'WEBHOOK_DELIVERY_STATE_DEAD_LETTERED':
-      return { title: 'Given up.', text: 'No attempt succeeded in the time that the service tries. Replay it once the receiver is well.' };
-    default:
-      return undefined;
-  }
+  const { state, attempts, eventType } = delivery;
+  const last = attempts.at(-1);
+  if (state === 'WEBHOOK_DELIVERY_STATE_DELIVERED' || last === undefined || isSuccess(last)) return undefined;
+  const { status } = last;
+  const title = status === undefined ? 'The receiver could not be reached.' : `The receiver answered ${status}.`;
+  const hint =
+    status === 401 || status === 403
+      ? 'It refuses the signature, its age or the sender: check its clock and its keys. '
+      : status !== undefined && status >= 300 && status < 400
+        ? 'The service does not follow redirects: change the URL. '
+        : '';
+  const after: Readonly<Record<DeliveryState, string>> = {
+    WEBHOOK_DELIVERY_STATE_DELIVERED: '',
+    WEBHOOK_DELIVERY_STATE_PENDING: 'It is tried again.',
+    WEBHOOK_DELIVERY_STATE_FAILED:
+      status === 410
+        ? 'That means gone for good: no further attempt is made, and the endpoint was switched off.'
+        : isTest(eventType)
+          ? 'A test is tried once.'
+          : 'No further attempt is made.',
+    WEBHOOK_DELIVERY_STATE_DEAD_LETTERED: 'Given up after three days. Replay it once the receiver is well.',
+  };
+  return { title, text: hint + after[state] };
 }
+
+const isTest = (eventType: string): boolean => /TEST/i.test(eventType);
 
 /** "94.0 %"; nothing where nothing was tried. */
 export const successRate = (succeeded: number, failed: number): string | undefined =>

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
@@ -44,7 +44,11 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
   const activityId = delivery?.eventType === 'ACTIVITY_UPDATES' ? readId(delivery.payload) : undefined;
   const told = useApi('describeActivity', { activityId: activityId ?? '' }, { enabled: activityId !== undefined });
   const parameters = { endpointId, deliveryId };
+  const side = useRef<HTMLDivElement>(null);
+  // Where it opens under the list, it would open unseen.
+  useEffect(() => side.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
+    <div ref={side} className={styles.side}>
     <Card
       title={
         delivery ? (
@@ -61,7 +65,7 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
             kind="ink"
             icon="refresh"
             busy={isBusy && 'Replaying…'}
-            off={off ?? (delivery?.state === 'WEBHOOK_DELIVERY_STATE_PENDING' && 'It waits for its next attempt.')}
+            off={off}
             hideReason
             onClick={() => void submit(parameters)}
           >
@@ -150,6 +154,7 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
         }}
       </Asked>
     </Card>
+    </div>
   );
 }
 

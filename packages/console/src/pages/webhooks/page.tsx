@@ -4,9 +4,9 @@ import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../app/now.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Asked } from '../../kit/asked.tsx';
-import { Button } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Empty } from '../../kit/empty.tsx';
+import { HeaderButton } from '../../kit/header-button.tsx';
 import { Page } from '../../kit/page.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
@@ -70,9 +70,7 @@ export function WebhooksPage() {
   const navigate = useNavigate();
   const off = useOffReason();
   const create = (
-    <Button kind="ink" icon="plus" off={off} hideReason onClick={() => setIsCreating(true)}>
-      Create endpoint
-    </Button>
+    <HeaderButton kind="ink" icon="plus" label="Create endpoint" off={off} onClick={() => setIsCreating(true)} />
   );
   const list = endpoints.data?.webhookEndpoints;
   return (

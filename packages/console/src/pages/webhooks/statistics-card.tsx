@@ -38,6 +38,7 @@ export function StatisticsCard({ endpointId }: { readonly endpointId: string }) 
                 )}
                 in {words} · {withThousands(String(succeeded))} of {withThousands(String(succeeded + failed))};{' '}
                 {count(waiting, 'delivery waits', 'deliveries wait')}, {failedForGood} failed for good
+                <span className={styles.meta}>A replayed delivery counts from its replay.</span>
               </p>
               <Segmented label="Time" items={ITEMS} value={range} onChange={setRange} />
             </div>

@@ -5,8 +5,9 @@ import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { ActDialog } from '../../kit/act-dialog.tsx';
 import { Asked } from '../../kit/asked.tsx';
-import { Button, IconButton } from '../../kit/button.tsx';
+import { IconButton } from '../../kit/button.tsx';
 import { Empty } from '../../kit/empty.tsx';
+import { HeaderButton } from '../../kit/header-button.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Page, Stack } from '../../kit/page.tsx';
@@ -64,9 +65,13 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
       }
       actions={
         <>
-          <Button busy={test.isBusy && 'Sending…'} off={off} hideReason onClick={() => void sendTest()}>
-            Send a test
-          </Button>
+          <HeaderButton
+            icon="send"
+            label="Send a test"
+            busy={test.isBusy && 'Sending…'}
+            off={off}
+            onClick={() => void sendTest()}
+          />
           <Menu
             trigger={<IconButton icon="more" label="More" />}
             items={[

@@ -1,0 +1,185 @@
+// People, webhooks, sub-organizations and operations in a real browser.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestClient } from '../../server/test/harness/client.ts';
+import { findViolations } from './harness/axe.ts';
+import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
+import { makeWorld, type World } from './harness/world.ts';
+
+async function signIn(device: Device, client: TestClient): Promise<void> {
+  await device.visit('/console/sign-in');
+  const { publicKey, privateKey } = client.key;
+  await device.page
+    .getByRole('textbox', { name: 'Credentials' })
+    .fill(JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }));
+  await device.page.getByRole('button', { name: 'Use an API key' }).click();
+  await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
+}
+
+describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 90_000 }, () => {
+  let world: World;
+  let browser: Browser;
+  let device: Device;
+  let page: Page;
+
+  /** Light, dark and on a phone: the same page stays readable. */
+  const look = async (name: string): Promise<void> => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await takeShot(page, `${name}-${colorScheme}`);
+      expect(await findViolations(page), `${name}, ${colorScheme}`).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 844 });
+    await takeShot(page, `${name}-phone`);
+    const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect(isTooWide, `${name} at 320 px`).toBe(false);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ colorScheme: 'light' });
+  };
+  const go = async (path: string, heading: string): Promise<void> => {
+    await device.visit(path);
+    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
+  };
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([makeWorld(), launchBrowser()]);
+    const { ada, grace } = world;
+    const { activity } = (
+      await ada.submit('create_policy', {
+        policyName: 'Ada cares for webhooks',
+        effect: 'EFFECT_ALLOW',
+        condition: "activity.resource == 'WEBHOOK_ENDPOINT'",
+        consensus: `approvers.any(user, user.id == '${ada.userId}')`,
+        notes: '',
+      })
+    ).body;
+    await grace.run('approve_activity', { fingerprint: activity.fingerprint });
+    device = await Device.open(browser, world.service.baseUrl);
+    page = device.page;
+    await signIn(device, world.ada);
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await world?.[Symbol.asyncDispose]();
+  });
+
+  it('shows the root quorum with every set that suffices', async () => {
+    await go('/console/people', 'People');
+    await page.getByRole('img', { name: /^2 of 3, root quorum: .*Ada Okafor/ }).waitFor();
+    const sets = page.getByRole('list', { name: 'Sets of people that suffice' }).getByRole('listitem');
+    expect(await sets.count()).toBe(3);
+    expect(await sets.first().textContent()).toContain('Ada and Grace');
+    const users = page.getByRole('table', { name: 'Users' });
+    expect(await users.getByRole('row').filter({ hasText: 'Grace Lindqvist' }).textContent()).toContain('Root');
+    expect(await users.getByRole('row').filter({ hasText: 'Payout bot' }).textContent()).toContain('program');
+    await look('people');
+  });
+
+  it('searches users, and opens one with its credentials', async () => {
+    await page.getByRole('searchbox', { name: 'Name or email' }).fill('tanaka');
+    const users = page.getByRole('table', { name: 'Users' });
+    await expect.poll(() => users.getByRole('row').count()).toBe(2);
+    await users.getByRole('button', { name: /Mei Tanaka/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Mei Tanaka' });
+    await dialog.getByRole('list', { name: 'Credentials' }).getByRole('listitem').first().waitFor();
+    expect(page.url()).toContain(`user=${world.mei.userId}`);
+    await takeShot(page, 'people-user-light');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('asks others about a change of the quorum, after a ticked sentence', async () => {
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change the root quorum' });
+    await dialog.getByRole('textbox', { name: 'How many must agree' }).fill('1');
+    const change = dialog.getByRole('button', { name: 'Change the quorum' });
+    expect(await change.getAttribute('aria-disabled')).toBe('true');
+    await dialog.getByRole('checkbox', { name: /will be enough for everything/ }).check();
+    await takeShot(page, 'people-quorum-dialog-light');
+    await change.click();
+    await dialog.getByRole('link', { name: 'See the activity' }).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+  });
+
+  it('replays a delivery that failed for good, once the receiver is well again', async () => {
+    const { hook, ada, endpointId } = world;
+    const failed = async (): Promise<{ deliveryId: string } | undefined> =>
+      (await ada.query('list_webhook_deliveries', { endpointId, state: 'WEBHOOK_DELIVERY_STATE_FAILED' })).body
+        .webhookDeliveries[0];
+    // Gone for good: no further attempt, and the endpoint is switched off.
+    hook.answerNext(410);
+    await ada.submit('update_organization_name', { organizationName: 'Meridian Labs' });
+    await expect.poll(failed, { timeout: 10_000 }).toBeDefined();
+    await go('/console/webhooks', 'Webhooks');
+    await look('webhooks');
+    await page.getByRole('link', { name: 'Ledger' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+    await page.getByRole('radiogroup', { name: 'State' }).getByText('Failed', { exact: true }).click();
+    const deliveries = page.getByRole('table', { name: 'Deliveries' });
+    await expect.poll(() => deliveries.getByRole('row').count()).toBe(2);
+    await deliveries.getByRole('button').first().click();
+    await page.getByText('The receiver answered 410.').waitFor();
+    await look('webhook');
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Switch on' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Switch Ledger on' });
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByRole('heading', { name: /^Delivered after/ }).waitFor();
+    expect(await failed()).toBeUndefined();
+    await takeShot(page, 'webhook-replayed-light');
+  });
+
+  it('sends a test and says what the receiver answered', async () => {
+    world.hook.answerNext(503);
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('The test did not arrive.').waitFor();
+    await page.getByRole('tab', { name: 'Verify it' }).click();
+    await page.getByText('createWebhookVerifier').first().waitFor();
+  });
+
+  it('finds a sub-organization and only reads it', async () => {
+    await go('/console/sub-organizations', 'Sub-organizations');
+    await page.getByRole('searchbox', { name: /Name, email/ }).fill('nothing like it');
+    await page.getByText('Nothing is found').waitFor();
+    await page.getByRole('searchbox', { name: /Name, email/ }).fill('northwind');
+    const row = page.getByRole('row', { name: 'Northwind customers' });
+    await row.waitFor();
+    await look('sub-organizations');
+    await row.click();
+    await page.getByRole('heading', { level: 1, name: 'Wallets' }).waitFor();
+    const create = page.getByRole('button', { name: 'Create wallet' });
+    expect(await create.getAttribute('aria-disabled')).toBe('true');
+    await page.getByText(/You only read Northwind customers/).first().waitFor({ state: 'attached' });
+    await page.reload();
+  });
+
+  it('shows an operator how the service is', async () => {
+    await go('/console/operations', 'Operations');
+    await page.getByText('Ready', { exact: true }).waitFor();
+    await page.getByRole('table', { name: 'Chains and nodes' }).getByText('Ethereum').waitFor();
+    // The second reading makes the first rate.
+    await expect
+      .poll(() => page.getByRole('figure', { name: 'Requests' }).textContent(), { timeout: 15_000 })
+      .toContain('per second');
+    await look('operations');
+  });
+
+  it('finds things by name and leads to them', async () => {
+    await page.keyboard.press('Control+k');
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    await dialog.getByRole('combobox').fill('mei');
+    await dialog.getByRole('group', { name: 'Users' }).getByRole('option', { name: /Mei Tanaka/ }).waitFor();
+    await takeShot(page, 'search-light');
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Mei Tanaka' }).waitFor();
+  });
+
+  it('had no problems meanwhile', () => {
+    expect(device.problems).toEqual([]);
+  });
+});
