@@ -11,7 +11,9 @@ async function signIn(device: Device, client: TestClient): Promise<void> {
   const { publicKey, privateKey } = client.key;
   await device.page
     .getByRole('textbox', { name: 'Credentials' })
-    .fill(JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }));
+    .fill(
+      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
+    );
   await device.page.getByRole('button', { name: 'Use an API key' }).click();
   await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
 }
@@ -153,7 +155,10 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await page.getByRole('heading', { level: 1, name: 'Wallets' }).waitFor();
     const create = page.getByRole('button', { name: 'Create wallet' });
     expect(await create.getAttribute('aria-disabled')).toBe('true');
-    await page.getByText(/You only read Northwind customers/).first().waitFor({ state: 'attached' });
+    await page
+      .getByText(/You only read Northwind customers/)
+      .first()
+      .waitFor({ state: 'attached' });
     await page.reload();
   });
 
@@ -172,7 +177,10 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await page.keyboard.press('Control+k');
     const dialog = page.getByRole('dialog', { name: 'Search' });
     await dialog.getByRole('combobox').fill('mei');
-    await dialog.getByRole('group', { name: 'Users' }).getByRole('option', { name: /Mei Tanaka/ }).waitFor();
+    await dialog
+      .getByRole('group', { name: 'Users' })
+      .getByRole('option', { name: /Mei Tanaka/ })
+      .waitFor();
     await takeShot(page, 'search-light');
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Enter');

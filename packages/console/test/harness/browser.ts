@@ -19,7 +19,6 @@ export interface DeviceOptions {
   readonly colorScheme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
-  /** Statuses of answers that the test provokes: the browser reports each as an error. */
   readonly locale?: string;
 }
 

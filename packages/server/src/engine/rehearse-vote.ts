@@ -1,4 +1,5 @@
 import type { Actor } from '../core/actor.ts';
+import type { MfaRequirement } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
