@@ -25,7 +25,11 @@ export async function removeFileKey(client: CustosClient, session: Session, publ
   const { apiKeys } = await client.getApiKeys({ userId: session.userId });
   const found = apiKeys.find(({ credential }) => credential.publicKey === publicKey);
   if (found !== undefined) await client.deleteApiKeys({ userId: session.userId, apiKeyIds: [found.apiKeyId] });
-  const body = JSON.stringify({ organizationId: session.organizationId, timestampMs: String(Date.now()) });
+  const body = JSON.stringify({
+    type: 'CONSOLE_FORGET_CREDENTIALS_FILE',
+    organizationId: session.organizationId,
+    timestampMs: String(Date.now()),
+  });
   const { headerName, headerValue } = await session.key.stamp(new TextEncoder().encode(body));
   const response = await watchedFetch('/console/forget-credentials-file', {
     method: 'POST',

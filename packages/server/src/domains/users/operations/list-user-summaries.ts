@@ -60,7 +60,8 @@ const render = (user: UserSummary, isRoot: boolean) => ({
   isRoot,
   isProgram:
     user.apiKeyCount > 0 &&
-    user.passkeyCount + user.oauthCount === 0 &&
+    // Programs stamp with their keys; somebody who signs in is a person.
+    user.passkeyCount + user.oauthCount + user.sessionCount === 0 &&
     user.email === undefined &&
     user.phone === undefined,
   tagIds: [...user.tagIds],
