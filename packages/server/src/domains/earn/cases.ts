@@ -178,7 +178,8 @@ export const cases: DomainCases = {
       foreignAnswer: { points: [] },
     },
     hostile: byRoot(({ ids }) => ({ walletAddress: ids.address })),
-    ids: { walletAddress: [] },
+    // As for the list of positions; the wrapper only narrows what is found.
+    ids: { walletAddress: [], wrapperAddress: [] },
   },
   list_earn_enabled_vaults: {
     query: {

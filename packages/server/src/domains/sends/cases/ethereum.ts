@@ -233,6 +233,8 @@ export const ethereumCases: DomainCases = {
       senderAddress: ids.address,
       caip2: EVM,
     })),
+    // It narrows the list: of an activity elsewhere there is nothing.
+    ids: { activityId: [] },
   },
   list_eth_transaction_history: {
     query: {
