@@ -220,7 +220,9 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     await takeShot(page, 'policies-phone-light');
     expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false);
     expect(
-      await page.evaluate(() => [...document.querySelectorAll('[data-scroll]')].some((one) => one.scrollWidth > one.clientWidth)),
+      await page.evaluate(() =>
+        [...document.querySelectorAll('[data-scroll]')].some((one) => one.scrollWidth > one.clientWidth),
+      ),
     ).toBe(false);
   });
 
