@@ -71,6 +71,7 @@ const COLUMNS: readonly Column<Row>[] = [
     header: 'Changed',
     width: '110px',
     align: 'right',
+    narrow: 'hide',
     cell: ({ policy }) => <Time inRow time={policy.updatedAt} />,
   },
 ];

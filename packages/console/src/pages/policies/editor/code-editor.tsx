@@ -111,6 +111,8 @@ export default function CodeEditor(props: CodeEditorProps) {
         doc: value,
         extensions: [
           EditorView.cspNonce.of(nonce()),
+          // Before the theme: of two, the first counts.
+          hasLines ? roomBelow : [],
           theme,
           policySyntax,
           history(),
@@ -121,7 +123,7 @@ export default function CodeEditor(props: CodeEditorProps) {
           autocompletion({ override: [completions(kind)], icons: false, maxRenderedOptions: 60 }),
           marksField,
           placeholderText(placeholder),
-          hasLines ? [lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), roomBelow] : [],
+          hasLines ? [lineNumbers(), highlightActiveLine(), highlightActiveLineGutter()] : [],
           // Tab takes a suggestion that is open; otherwise it leaves the editor, as it leaves every field.
           keymap.of([{ key: 'Tab', run: acceptCompletion }, ...closeBracketsKeymap, ...completionKeymap]),
           keymap.of([...defaultKeymap, ...historyKeymap]),

@@ -1,4 +1,4 @@
-import { StateEffect, StateField } from '@codemirror/state';
+import { MapMode, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view';
 
 /** The name or unit of a literal, shown after it. */
@@ -34,21 +34,24 @@ class MarkWidget extends WidgetType {
 
 export const setMarks = StateEffect.define<readonly Mark[]>();
 
-export const marksField = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update(marks, transaction) {
-    let next = marks.map(transaction.changes);
-    for (const effect of transaction.effects) {
-      if (!effect.is(setMarks)) continue;
-      const { length } = transaction.state.doc;
-      next = Decoration.set(
-        effect.value
-          .filter(({ end }) => end <= length)
-          .map(({ end, text }) => Decoration.widget({ widget: new MarkWidget(text), side: 1 }).range(end)),
-        true,
-      );
+const decorate = (marks: readonly Mark[]): DecorationSet =>
+  Decoration.set(
+    marks.map(({ end, text }) => Decoration.widget({ widget: new MarkWidget(text), side: 1 }).range(end)),
+    true,
+  );
+
+/** Marks stay at their literal while the text around it changes, and go with it. */
+export const marksField = StateField.define<readonly Mark[]>({
+  create: () => [],
+  update(marks, { docChanged, changes, effects, state }) {
+    for (const effect of effects) {
+      if (effect.is(setMarks)) return effect.value.filter(({ end }) => end <= state.doc.length);
     }
-    return next;
+    if (!docChanged) return marks;
+    return marks.flatMap(({ end, text }) => {
+      const moved = changes.mapPos(end, -1, MapMode.TrackBefore);
+      return moved === null ? [] : [{ end: moved, text }];
+    });
   },
-  provide: (field) => EditorView.decorations.from(field),
+  provide: (field) => EditorView.decorations.from(field, decorate),
 });
