@@ -11,7 +11,9 @@ async function signIn(device: Device, client: TestClient): Promise<void> {
   const { publicKey, privateKey } = client.key;
   await device.page
     .getByRole('textbox', { name: 'Credentials' })
-    .fill(JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }));
+    .fill(
+      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
+    );
   await device.page.getByRole('button', { name: 'Use an API key' }).click();
   await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
 }
@@ -103,6 +105,24 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await dialog.getByRole('button', { name: 'Close' }).last().click();
   });
 
+  it('shows the private half of a key that it makes, and forgets it', async () => {
+    await device.visit(`/console/people?user=${world.ada.userId}`);
+    const user = page.getByRole('dialog', { name: 'Ada Okafor' });
+    await user.getByRole('button', { name: 'Add an API key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add an API key' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Payouts');
+    await dialog.getByRole('button', { name: 'Add API key' }).click();
+    await dialog.getByRole('button', { name: 'Reveal' }).click();
+    const shown = await dialog.getByText('"apiPrivateKey"').textContent();
+    const { apiPrivateKey } = JSON.parse(shown ?? '{}') as { apiPrivateKey: string };
+    expect(apiPrivateKey).toMatch(/^[0-9a-f]{64}$/);
+    await takeShot(page, 'people-key-light');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Hide' }).click();
+    expect(await page.content()).not.toContain(apiPrivateKey);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+  });
+
   it('replays a delivery that failed for good, once the receiver is well again', async () => {
     const { hook, ada, endpointId } = world;
     const failed = async (): Promise<{ deliveryId: string } | undefined> =>
@@ -153,7 +173,10 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await page.getByRole('heading', { level: 1, name: 'Wallets' }).waitFor();
     const create = page.getByRole('button', { name: 'Create wallet' });
     expect(await create.getAttribute('aria-disabled')).toBe('true');
-    await page.getByText(/You only read Northwind customers/).first().waitFor({ state: 'attached' });
+    await page
+      .getByText(/You only read Northwind customers/)
+      .first()
+      .waitFor({ state: 'attached' });
     await page.reload();
   });
 
@@ -172,7 +195,10 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await page.keyboard.press('Control+k');
     const dialog = page.getByRole('dialog', { name: 'Search' });
     await dialog.getByRole('combobox').fill('mei');
-    await dialog.getByRole('group', { name: 'Users' }).getByRole('option', { name: /Mei Tanaka/ }).waitFor();
+    await dialog
+      .getByRole('group', { name: 'Users' })
+      .getByRole('option', { name: /Mei Tanaka/ })
+      .waitFor();
     await takeShot(page, 'search-light');
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Enter');
