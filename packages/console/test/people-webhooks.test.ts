@@ -105,6 +105,24 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await dialog.getByRole('button', { name: 'Close' }).last().click();
   });
 
+  it('shows the private half of a key that it makes, and forgets it', async () => {
+    await device.visit(`/console/people?user=${world.ada.userId}`);
+    const user = page.getByRole('dialog', { name: 'Ada Okafor' });
+    await user.getByRole('button', { name: 'Add an API key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add an API key' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Payouts');
+    await dialog.getByRole('button', { name: 'Add API key' }).click();
+    await dialog.getByRole('button', { name: 'Reveal' }).click();
+    const shown = await dialog.getByText('"apiPrivateKey"').textContent();
+    const { apiPrivateKey } = JSON.parse(shown ?? '{}') as { apiPrivateKey: string };
+    expect(apiPrivateKey).toMatch(/^[0-9a-f]{64}$/);
+    await takeShot(page, 'people-key-light');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Hide' }).click();
+    expect(await page.content()).not.toContain(apiPrivateKey);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+  });
+
   it('replays a delivery that failed for good, once the receiver is well again', async () => {
     const { hook, ada, endpointId } = world;
     const failed = async (): Promise<{ deliveryId: string } | undefined> =>

@@ -59,7 +59,16 @@ export default function SearchDialog({ onClose }: { readonly onClose: () => void
   const pages = [...MAIN_PAGES, ...SERVICE_PAGES]
     .filter(({ path }) => isOperator || path !== '/operations')
     .filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))
-    .map(({ path, name, icon }): Found => ({ key: path, name, detail: undefined, group: 'Pages', icon, open: () => go(path) }));
+    .map(
+      ({ path, name, icon }): Found => ({
+        key: path,
+        name,
+        detail: undefined,
+        group: 'Pages',
+        icon,
+        open: () => go(path),
+      }),
+    );
   const order = Object.keys(KINDS);
   const sorted = [...(asked === '' ? [] : (data?.matches ?? []))].sort(
     (a, b) => order.indexOf(a.kind) - order.indexOf(b.kind),

@@ -13,8 +13,8 @@ import { Time } from '../../kit/time.tsx';
 import { count, formatBytes, withThousands } from '../../lib/amounts.ts';
 import { chainName } from '../../lib/chains.ts';
 import { cx } from '../../lib/cx.ts';
-import { useNarrow } from '../../lib/use-media.ts';
 import { clockMinutes, day, duration, relative } from '../../lib/time.ts';
+import { useNarrow } from '../../lib/use-media.ts';
 import styles from './operations.module.css';
 import { Plots } from './plots.tsx';
 import type { Reading } from './rates.ts';
@@ -106,7 +106,9 @@ function StateCards({ reading }: { readonly reading: Reading }) {
         label="Keys"
         tone={keys.isRotating ? 'wait' : 'allow'}
         value={keys.isRotating ? 'Rotating' : 'Unsealed'}
-        text={keys.keyringMs === undefined ? 'the keyring answers' : `keyring answers in ${keys.keyringMs.toFixed(1)} ms`}
+        text={
+          keys.keyringMs === undefined ? 'the keyring answers' : `keyring answers in ${keys.keyringMs.toFixed(1)} ms`
+        }
       />
       <State
         label="Database"
@@ -126,7 +128,11 @@ function StateCards({ reading }: { readonly reading: Reading }) {
         value={chains.length === 0 ? 'None' : nodesAway === 0 ? 'All answer' : `${count(nodesAway, 'node')} away`}
         text={chains.length === 0 ? 'no chain is configured' : count(chains.length, 'chain')}
       />
-      <State label="Version" value={service.version} text={`Node.js ${service.node}, started ${day(service.startedAt)}`} />
+      <State
+        label="Version"
+        value={service.version}
+        text={`Node.js ${service.node}, started ${day(service.startedAt)}`}
+      />
     </div>
   );
 }

@@ -42,7 +42,12 @@ describe('quantiles of a histogram', () => {
   });
 
   it('come from what happened between two readings', () => {
-    expect(bucketDifference(buckets, [{ leSeconds: 0.01, count: 60 }, { leSeconds: 5, count: 7 }])).toEqual([
+    expect(
+      bucketDifference(buckets, [
+        { leSeconds: 0.01, count: 60 },
+        { leSeconds: 5, count: 7 },
+      ]),
+    ).toEqual([
       { leSeconds: 0.01, count: 10 },
       { leSeconds: 5, count: 7 },
     ]);

@@ -36,7 +36,10 @@ export function quantile(buckets: readonly Bucket[], total: number, share: numbe
 /** The cumulative counts of what came between two readings. */
 export function bucketDifference(before: readonly Bucket[], after: readonly Bucket[]): readonly Bucket[] {
   const earlier = new Map(before.map(({ leSeconds, count }) => [leSeconds, count]));
-  return after.map(({ leSeconds, count }) => ({ leSeconds, count: Math.max(0, count - (earlier.get(leSeconds) ?? 0)) }));
+  return after.map(({ leSeconds, count }) => ({
+    leSeconds,
+    count: Math.max(0, count - (earlier.get(leSeconds) ?? 0)),
+  }));
 }
 
 export const waitingIn = ({ queues }: Reading): number => queues.reduce((sum, { waiting }) => sum + waiting, 0);

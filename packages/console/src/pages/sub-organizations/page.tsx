@@ -57,7 +57,13 @@ export function SubOrganizationsPage() {
       cell: ({ organizationId }) => <Hash value={organizationId} what="organization id" />,
     },
     { id: 'users', header: 'Users', width: '90px', align: 'right', cell: ({ userCount }) => count(userCount, 'user') },
-    { id: 'wallets', header: 'Wallets', width: '90px', align: 'right', cell: ({ walletCount }) => count(walletCount, 'wallet') },
+    {
+      id: 'wallets',
+      header: 'Wallets',
+      width: '90px',
+      align: 'right',
+      cell: ({ walletCount }) => count(walletCount, 'wallet'),
+    },
     {
       id: 'created',
       header: 'Created',

@@ -107,8 +107,8 @@ export function DeliveriesCard({ endpointId, chosen, onChoose, onReplayMany }: D
               icon="webhook"
               call={`await client.listWebhookDeliveries({ endpointId: '${endpointId}' })`}
             >
-              Each event that this endpoint is told will be listed here, with every attempt and answer. “Send a test” tells
-              it one at once.
+              Each event that this endpoint is told will be listed here, with every attempt and answer. “Send a test”
+              tells it one at once.
             </Empty>
           }
         />

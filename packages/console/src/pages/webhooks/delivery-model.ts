@@ -38,7 +38,12 @@ export const answerInWords = (attempt: Attempt): string =>
 /** The last answer, and when the next attempt is due. */
 export function lastAnswer({ attempts, nextAttemptAt }: Delivery, nowMs: number): string {
   const last = attempts.at(-1);
-  const next = nextAttemptAt === undefined ? undefined : Date.parse(nextAttemptAt) <= nowMs ? 'now' : relative(nextAttemptAt, nowMs);
+  const next =
+    nextAttemptAt === undefined
+      ? undefined
+      : Date.parse(nextAttemptAt) <= nowMs
+        ? 'now'
+        : relative(nextAttemptAt, nowMs);
   if (last === undefined) return next === undefined ? 'not tried yet' : `first attempt ${next}`;
   return `${answerInWords(last)}${next === undefined ? '' : `, again ${next}`}`;
 }

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
@@ -44,11 +44,7 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
   const activityId = delivery?.eventType === 'ACTIVITY_UPDATES' ? readId(delivery.payload) : undefined;
   const told = useApi('describeActivity', { activityId: activityId ?? '' }, { enabled: activityId !== undefined });
   const parameters = { endpointId, deliveryId };
-  const side = useRef<HTMLDivElement>(null);
-  // Where it opens under the list, it would open unseen.
-  useEffect(() => side.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
-    <div ref={side} className={styles.side}>
     <Card
       title={
         delivery ? (
@@ -116,7 +112,12 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
               <Tabs label="What was sent" items={LAYERS} value={layer} onChange={setLayer}>
                 <div className={styles.tab}>
                   {layer === 'payload' && (
-                    <Code text={pretty(webhookDelivery.payload)} language="json" maxHeight={280} copy="Copy the payload" />
+                    <Code
+                      text={pretty(webhookDelivery.payload)}
+                      language="json"
+                      maxHeight={280}
+                      copy="Copy the payload"
+                    />
                   )}
                   {layer === 'headers' && (
                     <Facts className={styles.headers}>
@@ -154,7 +155,6 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
         }}
       </Asked>
     </Card>
-    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useNow } from '../../app/now.ts';
 import type { Outcome } from '../../api/use-submit.ts';
+import { useNow } from '../../app/now.ts';
 import { ActDialog } from '../../kit/act-dialog.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
@@ -8,10 +8,17 @@ import { count } from '../../lib/amounts.ts';
 import styles from './webhooks.module.css';
 
 /** `datetime-local` speaks of the zone of this browser. */
-const toLocal = (ms: number): string => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+const toLocal = (ms: number): string =>
+  new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 /** All that failed between two times, for a receiver that was away. */
-export function ReplayManyDialog({ endpointId, onClose }: { readonly endpointId: string; readonly onClose: () => void }) {
+export function ReplayManyDialog({
+  endpointId,
+  onClose,
+}: {
+  readonly endpointId: string;
+  readonly onClose: () => void;
+}) {
   const nowMs = useNow();
   const [since, setSince] = useState(() => toLocal(nowMs - 86_400_000));
   const [until, setUntil] = useState('');
