@@ -32,6 +32,7 @@ import type { App } from './engine/app.ts';
 import { Feed } from './engine/feed/feed.ts';
 import { Operations } from './engine/operations.ts';
 import { createReadiness } from './engine/readiness.ts';
+import { rehearseVote } from './engine/rehearse-vote.ts';
 import { type Clock, monotonicClock, steadyClock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
 import { RequestLoad } from './lib/request-load.ts';
@@ -147,7 +148,13 @@ export function buildApp(parts: Parts): BuiltApp {
     nodes,
     operations: new Operations(operations),
     services: {
-      query: { earn, onRamp, serviceStatus, simulate: (...asked) => simulate(app, ...asked) },
+      query: {
+        earn,
+        onRamp,
+        serviceStatus,
+        simulate: (...asked) => simulate(app, ...asked),
+        rehearseVote: (...asked) => rehearseVote(app, ...asked),
+      },
       prepare: { earn, onRamp, messages: createMessages({ config, keyring, newId: randomId }), oauth2, webhooks },
     },
     closeChains: () => {

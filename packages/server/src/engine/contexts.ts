@@ -11,7 +11,6 @@ import type { ActivityWithVotes } from '../core/store/activities.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { ExpressionCache } from '../policy/index.ts';
 import type { ReadStores, Stores } from '../storage/stores.ts';
-import type { Rehearsal } from './rehearse-vote.ts';
 import type { DescribeRequests } from './describe-requests.ts';
 import type { WireActivity } from './render-activity.ts';
 import type { PrepareServices, QueryServices } from './services.ts';
@@ -31,8 +30,6 @@ export interface QueryContext extends CommonContext, QueryServices {
   readonly renderActivity: (found: ActivityWithVotes) => WireActivity;
   /** The activity with the secrets of its result, where this caller's credential proposed it. */
   readonly revealResult: (found: ActivityWithVotes) => Promise<ActivityWithVotes>;
-  /** What an open activity waits for, and what this caller's approval would do. */
-  readonly rehearseVote: (found: ActivityWithVotes) => Promise<Rehearsal | undefined>;
   /** Requests in words, with the names that their organization has for what they are about. */
   readonly describeRequests: DescribeRequests;
   /** The chains that are configured. */

@@ -6,7 +6,6 @@ import type { App } from './app.ts';
 import type { QueryOperation } from './define.ts';
 import { type DescribeRequests, describeRequests } from './describe-requests.ts';
 import { withKeyringErrors } from './keyring-errors.ts';
-import { rehearseVote } from './rehearse-vote.ts';
 import { renderActivity } from './render-activity.ts';
 import { parseQueryBody, type RawRequest } from './request.ts';
 import { revealResult } from './secret-result.ts';
@@ -33,7 +32,6 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     config: app.config,
     renderActivity: (found: ActivityWithVotes) => renderActivity(found, reader),
     revealResult: (found: ActivityWithVotes) => revealResult(app, actor, found, nowMs),
-    rehearseVote: (found: ActivityWithVotes) => rehearseVote(app, actor, found, nowMs),
     describeRequests: (...asked: Parameters<DescribeRequests>) => describeRequests(app, ...asked),
     tokens: tokensFor(app.tokens, issuersFor(app.storage.read, actor)),
     nodes: app.nodes,

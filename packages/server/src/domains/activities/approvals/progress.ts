@@ -7,6 +7,7 @@ import { approvers, liveVotes, roundIsOpen } from '../../../engine/activities/ro
 import { isTerminal } from '../../../engine/activities/status.ts';
 import type { VoteOutcome } from '../../../engine/decide-vote.ts';
 import type { Rehearsal } from '../../../engine/rehearse-vote.ts';
+import type { QueryServices } from '../../../engine/services.ts';
 import { toRfc3339 } from '../../../lib/clock.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import type { AwaitedPolicy } from '../../../policy/index.ts';
@@ -18,7 +19,7 @@ export interface ProgressInputs {
   readonly read: ReadStores;
   readonly actor: Actor;
   readonly nowMs: number;
-  readonly rehearseVote: (found: ActivityWithVotes) => Promise<Rehearsal | undefined>;
+  readonly rehearseVote: QueryServices['rehearseVote'];
 }
 
 type Way = Progress['ways'][number];
@@ -30,7 +31,7 @@ const NAMED_MAX = 100;
 export async function progressOf(inputs: ProgressInputs, found: ActivityWithVotes): Promise<Progress> {
   const { actor, nowMs } = inputs;
   const { activity, votes } = found;
-  const rehearsal = await inputs.rehearseVote(found);
+  const rehearsal = await inputs.rehearseVote(actor, found, nowMs);
   const isDecided = isTerminal(activity.status);
   const isLapsed = !isDecided && !roundIsOpen(activity, nowMs);
   const live = liveVotes(activity, votes, nowMs);
@@ -202,4 +203,11 @@ function credentialKindOf({
 function kindOfKey(type: string): NonNullable<Progress['submitter']>['credentialKind'] {
   if (type.startsWith('CREDENTIAL_TYPE_API_KEY_')) return 'API_KEY';
   return type === 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256' ? 'RECOVERY' : 'SESSION';
+}
+
+declare module '../../../engine/services.ts' {
+  interface QueryServices {
+    /** What an open activity waits for, and what this user's approval would do. */
+    readonly rehearseVote: (actor: Actor, found: ActivityWithVotes, nowMs: number) => Promise<Rehearsal | undefined>;
+  }
 }
