@@ -516,6 +516,7 @@ test('what may wait for others takes no turn of those who do not', () => {
     'get_wallet_address_balances',
     'init_fiat_on_ramp',
     'list_earn_enabled_vaults',
+    'list_earn_position_history',
     'list_earn_positions',
     'list_earn_vaults',
     'list_eth_transaction_history',
