@@ -53,7 +53,6 @@ ${kinds.map((kind) => `  ${kind}: [\n${fieldsOf(kind).map(line).join('')}  ],\n`
 export const FUNCTIONS: readonly LanguageFunction[] = [
 ${FUNCTION_DOCS.map((row) => `  ${literal(row)},\n`).join('')}];
 
-export const OPERATORS: readonly string[] = ['==', '!=', '<', '<=', '>', '>=', 'in', '&&', '||', '!'];
 export const LITERALS: readonly string[] = ['true', 'false'];
 
 /** The values that a field can be compared with. */

@@ -1,6 +1,5 @@
-import type { CustosClient, FeedEvent } from '@custos/sdk';
+import type { CustosClient } from '@custos/sdk';
 import type { QueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import { createStore, useStore } from '../lib/store.ts';
 import { noticeEnd } from './query-client.ts';
 
@@ -29,23 +28,6 @@ const STALE: Readonly<Record<string, readonly string[]>> = {
 /** News often come in bursts; the page asks once for each. */
 const SETTLE_MS = 250;
 
-const listeners = new Set<(event: FeedEvent) => void>();
-
-/** Hears of each event while a component is mounted, such as a send that moves on. Queries refresh without it. */
-export function useFeedEvents(listener: (event: FeedEvent) => void): void {
-  const latest = useRef(listener);
-  useEffect(() => {
-    latest.current = listener;
-  });
-  useEffect(() => {
-    const hear = (event: FeedEvent): void => latest.current(event);
-    listeners.add(hear);
-    return () => {
-      listeners.delete(hear);
-    };
-  }, []);
-}
-
 /** Follows the organization until the signal says otherwise, and refreshes what the page shows. */
 export async function follow(client: CustosClient, queries: QueryClient, signal: AbortSignal): Promise<void> {
   const stale = new Set<string>();
@@ -66,7 +48,6 @@ export async function follow(client: CustosClient, queries: QueryClient, signal:
   try {
     const hears = { signal, onOpen: () => enter('live'), onInterrupted: () => enter('lost') };
     for await (const event of client.feed(hears)) {
-      for (const hear of [...listeners]) hear(event);
       const methods = STALE[event.kind];
       if (methods === undefined || methods.length === 0) everything = true;
       else for (const method of methods) stale.add(method);

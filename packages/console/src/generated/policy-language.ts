@@ -310,7 +310,6 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
   { name: 'CronSpan', signature: 'CronSpan(\'0 9 * * 1-5\', \'8h\', \'Europe/Berlin\')', doc: 'whether now is within a window: when it begins, how long it lasts, in which zone', only: 'time' },
 ];
 
-export const OPERATORS: readonly string[] = ['==', '!=', '<', '<=', '>', '>=', 'in', '&&', '||', '!'];
 export const LITERALS: readonly string[] = ['true', 'false'];
 
 /** The values that a field can be compared with. */

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-
-const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Violation {
   readonly id: string;
@@ -13,7 +10,7 @@ interface Violation {
 /** What axe-core finds serious or critical on the page as it is now, one line each. */
 export async function findViolations(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the content policy of the page does not concern.
-  await page.evaluate(SOURCE);
+  await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(context: unknown, options: unknown): Promise<unknown> } };
     const { violations: found } = (await axe.run(document, {
