@@ -2,11 +2,13 @@ import { useOrganization } from '../session/organization.ts';
 import { useApi } from './use-api.ts';
 
 export interface InboxCounts {
+  /** False until the first answer. */
+  readonly isKnown: boolean;
   readonly forMe: number;
   readonly forOthers: number;
 }
 
-const NONE: InboxCounts = { forMe: 0, forOthers: 0 };
+const NONE: InboxCounts = { isKnown: false, forMe: 0, forOthers: 0 };
 
 /** How many requests wait. The feed keeps it fresh. */
 export function useInboxCounts(): InboxCounts {
@@ -16,5 +18,5 @@ export function useInboxCounts(): InboxCounts {
     { filter: 'FOR_ME', paginationOptions: { limit: '1' } },
     { enabled: !isReadOnly },
   );
-  return isReadOnly ? NONE : (data?.counts ?? NONE);
+  return isReadOnly || data === undefined ? NONE : { isKnown: true, ...data.counts };
 }

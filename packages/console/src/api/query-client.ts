@@ -1,12 +1,13 @@
 import { CustosError } from '@custos/sdk';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { currentSession, endSession } from '../session/session.ts';
+import { isStampedBy } from './stamped-by.ts';
 
 /** Whatever is asked, a key that the service no longer takes ends the session in this browser too. */
 export function noticeEnd(error: unknown): void {
   if (!(error instanceof CustosError) || error.httpStatus !== 401) return;
   const session = currentSession();
-  if (session === undefined) return;
+  if (session === undefined || !isStampedBy(error.request, session.publicKey)) return;
   endSession(error.code === 'API_KEY_EXPIRED' || session.expiresAtMs <= Date.now() ? 'expired' : 'revoked');
 }
 

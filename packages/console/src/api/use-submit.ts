@@ -51,10 +51,15 @@ export function useSubmit<Method extends SubmitMethod>(method: Method): Submit<M
   const { organizationId } = useOrganization();
   const queries = useQueryClient();
   const lost = useRef<SignedRequest | undefined>(undefined);
+  // Not among the mutation's variables, which are kept for a while: a further credential is gone once it was used.
+  const next = useRef<Work | undefined>(undefined);
 
-  async function run(work: () => Promise<unknown>): Promise<Outcome<Answer>> {
+  async function run(): Promise<Outcome<Answer>> {
+    const work = next.current;
+    next.current = undefined;
+    if (work === undefined) throw new Error('there is nothing to send');
     try {
-      const result = (await work()) as Answer & { activity: Activity };
+      const result = (await work.send()) as Answer & { activity: Activity };
       lost.current = undefined;
       return { state: 'completed', result, activity: result.activity };
     } catch (error) {
@@ -63,20 +68,21 @@ export function useSubmit<Method extends SubmitMethod>(method: Method): Submit<M
         return { state: 'waits', needs: NEEDS[activity.status] ?? 'time', activity };
       }
       lost.current = error instanceof CustosError && mayRepeat(error) ? error.request : undefined;
-      if (error instanceof CustosError && error.httpStatus === 401) throw error;
-      return { state: 'refused', problem: problemOf(error), repeatable: lost.current !== undefined };
+      const isUnknown = error instanceof CustosError && error.httpStatus === 401;
+      if (isUnknown && work.isOfSession) throw error;
+      const problem = isUnknown ? notAccepted(error) : problemOf(error);
+      return { state: 'refused', problem, repeatable: lost.current !== undefined };
     } finally {
       void queries.invalidateQueries({ queryKey: ['api'] });
     }
   }
 
-  const mutation = useMutation({
-    mutationFn: (work: () => Promise<unknown>): Promise<Outcome<Answer>> => run(work),
-  });
+  const mutation = useMutation({ mutationFn: run, gcTime: 0 });
   const refused = mutation.error === null ? undefined : refusal(mutation.error);
-  const perform = async (work: () => Promise<unknown>): Promise<Outcome<Answer>> => {
+  const perform = async (work: Work): Promise<Outcome<Answer>> => {
+    next.current = work;
     try {
-      return await mutation.mutateAsync(work);
+      return await mutation.mutateAsync();
     } catch (error) {
       return refusal(error);
     }
@@ -84,14 +90,28 @@ export function useSubmit<Method extends SubmitMethod>(method: Method): Submit<M
   return {
     submit: (parameters, { stamper } = {}) => {
       const by = stamper === undefined ? client : clientBy(stamper, organizationId);
-      return perform(() => (by[method] as (parameters: object) => Promise<unknown>)(parameters));
+      const send = () => (by[method] as (parameters: object) => Promise<unknown>)(parameters);
+      return perform({ send, isOfSession: stamper === undefined });
     },
-    repeat: () => perform(() => client.repeat(lost.current)),
+    repeat: () => perform({ send: () => client.repeat(lost.current), isOfSession: true }),
     reset: () => mutation.reset(),
     outcome: mutation.data ?? refused,
     isBusy: mutation.isPending,
   };
 }
+
+/** What is to be sent, and whether the session's key stamps it. */
+interface Work {
+  readonly send: () => Promise<unknown>;
+  readonly isOfSession: boolean;
+}
+
+/** Another credential than the session's was refused: the session goes on. */
+const notAccepted = (error: CustosError): Problem => ({
+  ...problemOf(error),
+  kind: 'denied',
+  title: 'The service did not accept this passkey or key.',
+});
 
 const mayRepeat = (error: CustosError): boolean =>
   error instanceof NetworkError || error.httpStatus === 503 || error.httpStatus === 429 || error.httpStatus === 409;

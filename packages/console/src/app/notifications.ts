@@ -24,9 +24,10 @@ export const turnOffNotifications = (): void => localStorage.removeItem(WANTED);
 
 /** Says when more requests wait than before: politely on the page, and beside it if the page is not looked at. */
 export function useNewsOfInbox(): void {
-  const { forMe } = useInboxCounts();
+  const { forMe, isKnown } = useInboxCounts();
   const before = useRef<number>(undefined);
   useEffect(() => {
+    if (!isKnown) return;
     const isMore = before.current !== undefined && forMe > before.current;
     before.current = forMe;
     if (!isMore) return;
@@ -39,5 +40,5 @@ export function useNewsOfInbox(): void {
       window.focus();
       note.close();
     };
-  }, [forMe]);
+  }, [forMe, isKnown]);
 }

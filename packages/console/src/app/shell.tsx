@@ -2,14 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useInboxCounts } from '../api/inbox-counts.ts';
-import { discardDrafts } from '../kit/drafts.ts';
 import { Icon } from '../kit/icon.tsx';
 import { Kbd } from '../kit/kbd.tsx';
 import { Skeleton } from '../kit/skeleton.tsx';
 import { Badge } from '../kit/tag.tsx';
 import { cx } from '../lib/cx.ts';
+import { leave } from '../lib/leaving.ts';
 import { useNarrow } from '../lib/use-media.ts';
-import { chooseOrganization } from '../session/organization.ts';
 import { ReadOnlyBanner } from '../session/read-only-banner.tsx';
 import { useSessionState } from '../session/session.ts';
 import { SessionEnding } from '../session/session-ending.tsx';
@@ -38,8 +37,7 @@ export function Shell() {
     if (!isOut) return;
     // Signed out, in this tab or another: nothing that was read or typed stays.
     queries.clear();
-    discardDrafts();
-    chooseOrganization();
+    leave();
     void navigate({ to: '/sign-in', replace: true });
   }, [isOut, navigate, queries]);
   return isOut ? null : <SignedIn />;

@@ -1,4 +1,5 @@
 import { useCallback, useSyncExternalStore } from 'react';
+import { onLeaving } from '../lib/leaving.ts';
 
 /**
  * What people have typed, by form. It lives in this tab's memory alone: it survives a session that ends and a page that
@@ -33,8 +34,8 @@ export function useDraft<Value extends object>(form: string, initial: Value) {
   return { value, set, discard, isChanged: drafts.has(form) };
 }
 
-/** When somebody signs out, what they typed goes with them. */
-export function discardDrafts(): void {
+// When somebody signs out, what they typed goes with them.
+onLeaving(() => {
   drafts.clear();
   changed();
-}
+});

@@ -1,4 +1,4 @@
-import { type CustosClient, createPasskey, errorOfAnswer } from '@custos/sdk';
+import { type CustosClient, CustosError, createPasskey, errorOfAnswer } from '@custos/sdk';
 import { clientBy } from '../api/client.ts';
 import { watchedFetch } from '../api/connection.ts';
 import { passkeyStamper } from './login.ts';
@@ -15,9 +15,10 @@ export async function addPasskey(client: CustosClient, session: Session, authent
   await tryPasskey(session, [authenticator.attestation.credentialId]);
 }
 
-/** Has a passkey stamp a request: only then is it a way in. */
-export async function tryPasskey(session: Session, credentialIds?: readonly string[]): Promise<void> {
-  await clientBy(passkeyStamper(credentialIds), session.organizationId).whoami();
+/** Has a passkey of this user stamp a request: only then is it a way in. */
+export async function tryPasskey(session: Session, credentialIds: readonly string[]): Promise<void> {
+  const { userId } = await clientBy(passkeyStamper(credentialIds), session.organizationId).whoami();
+  if (userId !== session.userId) throw new CustosError('INVALID_OPTION', 'this passkey is not yours');
 }
 
 /** Deletes the key that the first start wrote to a file, by an activity, and then the file. */

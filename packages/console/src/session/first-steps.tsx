@@ -30,6 +30,7 @@ export function FirstSteps() {
   const [hasStamped, setHasStamped] = useState(session.origin === 'passkey');
 
   const fileKey = context.data?.credentialsFile?.publicKey;
+  const ownIds = (passkeys.data?.authenticators ?? []).map(({ credentialId }) => credentialId);
   const count = passkeys.data?.authenticators.length;
   if (!isFirst || count === undefined || users.data === undefined) return null;
   const isAlone = users.data.users.length < 2;
@@ -93,7 +94,7 @@ export function FirstSteps() {
               off={noPasskeys}
               onClick={() =>
                 void act('try', async () => {
-                  await tryPasskey(session);
+                  await tryPasskey(session, ownIds);
                   setHasStamped(true);
                 })
               }

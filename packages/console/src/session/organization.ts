@@ -1,8 +1,11 @@
+import { onLeaving } from '../lib/leaving.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { useSessionOrThrow } from './session.ts';
 
 /** The sub-organization that a parent's user looks into; none means the user's own organization. */
 const chosen = createStore<{ readonly organizationId: string; readonly name: string } | undefined>(undefined);
+
+onLeaving(() => chosen.set(undefined));
 
 export interface ShownOrganization {
   readonly organizationId: string;

@@ -1,4 +1,5 @@
 import { SessionKey } from '@custos/sdk';
+import { leave } from '../lib/leaving.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { deleteSession, readSession, type SessionOrigin, type StoredSession, writeSession } from './key-store.ts';
 
@@ -53,6 +54,8 @@ const revive = async ({ keyPair, ...session }: StoredSession): Promise<Session> 
 };
 
 export async function openSession(session: Session): Promise<void> {
+  const { ended } = state.get();
+  if (ended !== undefined && isOther(ended.session, session)) leave();
   const { key, publicKey: _, ...described } = session;
   await writeSession({ ...described, keyPair: key.keyPair });
   state.set({ isKnown: true, session, ended: undefined });
@@ -61,11 +64,15 @@ export async function openSession(session: Session): Promise<void> {
 
 /** The service refused the key, or its time is over: the page stays as it is, and asks to sign in again. */
 export function endSession(reason: 'expired' | 'revoked'): void {
-  const { session } = state.get();
-  if (session === undefined) return;
-  state.set({ isKnown: true, session: undefined, ended: { session, reason } });
+  if (!end(reason)) return;
   void deleteSession().catch(() => undefined);
-  tabs.postMessage('changed');
+  tabs.postMessage(reason);
+}
+
+function end(reason: 'expired' | 'revoked'): boolean {
+  const { session } = state.get();
+  if (session !== undefined) state.set({ isKnown: true, session: undefined, ended: { session, reason } });
+  return session !== undefined;
 }
 
 /** Forgets the key, and everything that was read with it. */
@@ -75,19 +82,27 @@ export async function forgetSession(): Promise<void> {
   tabs.postMessage('changed');
 }
 
-// Another tab signed in, or out.
-tabs.onmessage = () => {
-  void readSession()
-    .catch(() => undefined)
-    .then(async (stored) => {
-      const { session } = state.get();
-      if (stored === undefined) {
-        if (session !== undefined) state.set({ isKnown: true, session: undefined, ended: undefined });
-        return;
-      }
-      const revived = await revive(stored);
-      if (revived.publicKey !== session?.publicKey || revived.expiresAtMs !== session.expiresAtMs) {
-        state.set({ isKnown: true, session: revived, ended: undefined });
-      }
-    });
-};
+/** What one person read and typed is not for the next. */
+const isOther = (before: Session, now: Session): boolean =>
+  before.userId !== now.userId || before.organizationId !== now.organizationId;
+
+/** Another tab signed in, or out, or was told that the session ended. */
+async function followTabs(said: unknown): Promise<void> {
+  if (said === 'expired' || said === 'revoked') {
+    end(said);
+    return;
+  }
+  const stored = await readSession().catch(() => undefined);
+  const { session, ended } = state.get();
+  if (stored === undefined) {
+    state.set({ isKnown: true, session: undefined, ended: undefined });
+    return;
+  }
+  const revived = await revive(stored);
+  if (revived.publicKey === session?.publicKey && revived.expiresAtMs === session.expiresAtMs) return;
+  const before = session ?? ended?.session;
+  if (before !== undefined && isOther(before, revived)) leave();
+  state.set({ isKnown: true, session: revived, ended: undefined });
+}
+
+tabs.onmessage = ({ data }: MessageEvent<unknown>) => void followTabs(data);

@@ -28,7 +28,7 @@ export function SignInPage() {
   const context = useQuery({ queryKey: ['context'], queryFn: ({ signal }) => fetchContext(signal) });
   const [typed, setTyped] = useState<string>();
   const [link, setLink] = useState<'none' | 'busy' | { readonly title: string; readonly text: string }>(
-    firstLink === undefined ? 'none' : 'busy',
+    firstLink === undefined || isLinkUsed ? 'none' : 'busy',
   );
   const organizationId = typed ?? (lastOrganizationId() || (context.data?.firstOrganizationId ?? ''));
   const isFirstRun = context.data?.firstOrganizationId !== undefined && lastOrganizationId() === '';

@@ -198,8 +198,8 @@ describe.each(DATABASES)('the log on %s', (database) => {
     expect(lines.filter((line) => line.msg === 'request' && line.code === 'SIGNATURE_INVALID').length).toBeGreaterThan(
       0,
     );
-    // The embedded database keeps messages, and says where.
-    expect(server.output.stdout.split('\n')).toHaveLength(database === 'sqlite' ? 6 : 5);
+    // With the embedded database there is a link to the console, and messages are kept.
+    expect(server.output.stdout.split('\n')).toHaveLength(database === 'sqlite' ? 7 : 5);
   });
 
   test('an internal error has one id in the answer and in the log, and the caller learns nothing else', async () => {

@@ -17,8 +17,12 @@ interface Table {
  */
 const RESTLESS_TABLES: ReadonlySet<string> = new Set(['webhook_lane', 'balance_cursor', 'balance_block', 'last_use']);
 
-/** Deliveries of deleted endpoints are cleared away by and by, and blocks bring news of balances whenever they come. */
+/**
+ * Deliveries of deleted endpoints are cleared away by and by, blocks bring news of balances whenever they come, and the
+ * feed counts every change on the embedded database.
+ */
 const KEPT: Readonly<Record<string, string>> = {
+  deployment: "WHERE name <> 'change_number'",
   webhook_event: "WHERE event_type NOT LIKE 'BALANCE_%'",
   webhook_delivery: `WHERE endpoint_id IN (SELECT id FROM webhook_endpoint)
     AND event_id NOT IN (SELECT id FROM webhook_event WHERE event_type LIKE 'BALANCE_%')`,

@@ -1,4 +1,5 @@
 import type { TargetKey } from '@custos/sdk';
+import { onLeaving } from '../../lib/leaving.ts';
 import { createStore, useStore } from '../../lib/store.ts';
 import { useSession } from '../../session/session.ts';
 
@@ -25,6 +26,8 @@ function change(edit: (map: Map<string, HeldExport>) => void): void {
 
 export const holdExport = (subjectId: string, one: HeldExport): void => change((map) => map.set(subjectId, one));
 export const forgetExport = (subjectId: string): void => change((map) => map.delete(subjectId));
+
+onLeaving(() => change((map) => map.clear()));
 
 /** What this tab waits for, of a wallet, account or key. */
 export function useHeldExport(subjectId: string): HeldExport | undefined {

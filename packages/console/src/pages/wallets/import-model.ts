@@ -1,6 +1,7 @@
 import { sealMnemonic, sealPrivateKey } from '@custos/sdk';
 import { bundleSigner } from '../../api/service-keys.ts';
 import { fromBase58, fromHex } from '../../lib/bytes.ts';
+import { onLeaving } from '../../lib/leaving.ts';
 import { createStore } from '../../lib/store.ts';
 
 export type ImportKind = 'words' | 'key';
@@ -9,6 +10,7 @@ export const WORD_COUNTS: readonly number[] = [12, 15, 18, 21, 24];
 
 /** Preparations that wait for others, by kind. Their results are public keys: nothing secret is here. */
 export const preparations = createStore<Readonly<Partial<Record<ImportKind, string>>>>({});
+onLeaving(() => preparations.set({}));
 
 export const setPreparation = (kind: ImportKind, activityId: string | undefined): void => {
   const { [kind]: _, ...others } = preparations.get();

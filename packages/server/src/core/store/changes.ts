@@ -29,7 +29,7 @@ export interface Change {
 }
 
 /** A mark with more of them is not worth its length; then it has seen only what is older than all of them. */
-const UNDER_WAY_MAX = 200;
+export const UNDER_WAY_MAX = 200;
 
 interface Source {
   readonly table: string;

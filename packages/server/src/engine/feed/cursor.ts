@@ -1,4 +1,4 @@
-import type { Mark, Place } from '../../core/store/changes.ts';
+import { type Mark, type Place, UNDER_WAY_MAX } from '../../core/store/changes.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
 
@@ -58,7 +58,7 @@ const unpackMark = ([below, ...underWay]: PackedMark): Mark => ({ below, underWa
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isMark = (value: unknown): value is PackedMark =>
-  Array.isArray(value) && value.length > 0 && value.every(isCount);
+  Array.isArray(value) && value.length > 0 && value.length <= UNDER_WAY_MAX + 1 && value.every(isCount);
 
 const isPlace = (value: unknown): value is readonly [number, number, string] =>
   Array.isArray(value) &&

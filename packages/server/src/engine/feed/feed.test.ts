@@ -105,6 +105,10 @@ test.each([
   ['an empty list', 'W10'],
   ['an object', Buffer.from('{}').toString('base64url')],
   ['a long text', 'A'.repeat(20_000)],
+  [
+    'more transactions under way than a cursor holds',
+    Buffer.from(JSON.stringify(['', 1, Array(202).fill(1)])).toString('base64url'),
+  ],
   ['a negative number', Buffer.from('["",1,[-1]]').toString('base64url')],
 ])('%s is no cursor', (_name, text) => {
   expect(() => parseCursor(text)).toThrow(expect.objectContaining({ code: 'REQUEST_INVALID' }));

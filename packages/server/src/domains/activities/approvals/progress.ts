@@ -1,6 +1,6 @@
 import type { Actor } from '../../../core/actor.ts';
 import { Members } from '../../../core/directory.ts';
-import type { Activity, MfaRequirement, Vote } from '../../../core/model.ts';
+import type { Activity, MfaRequirement, Organization, Vote } from '../../../core/model.ts';
 import type { ActivityWithVotes } from '../../../core/store/activities.ts';
 import type { UserSnapshot } from '../../../core/user-snapshot.ts';
 import { approvers, liveVotes, roundIsOpen } from '../../../engine/activities/rounds.ts';
@@ -72,7 +72,7 @@ function nearest(ways: readonly Way[], approved: number, isDecided: boolean): Pi
 
 async function waysOf(inputs: ProgressInputs, rehearsal: Rehearsal, isLapsed: boolean): Promise<Way[]> {
   const { awaited, decider } = rehearsal;
-  if (awaited === undefined) return [];
+  if (awaited === undefined || !isTold(inputs.actor, decider)) return [];
   const { decision, policies } = awaited;
   const roots = decision.rootQuorum;
   // After a round has lapsed everybody is asked again.
@@ -109,13 +109,16 @@ async function waysOf(inputs: ProgressInputs, rehearsal: Rehearsal, isLapsed: bo
   ];
 }
 
-/** What users are called in sentences, the reader first. A user of another organization is told no names of it. */
+/** What a parent decides in its sub-organization it decides by rules and people that are nobody's business there. */
+const isTold = ({ homeId }: Actor, decider: Organization): boolean =>
+  decider.id === homeId || decider.parentId === homeId;
+
+/** What users are called in sentences, the reader first. */
 async function namesOf(
   { read, actor }: ProgressInputs,
   { decider }: Rehearsal,
   userIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (decider.id !== actor.homeId && decider.parentId !== actor.homeId) return new Map();
   const records = await read(Members).byIds(decider.id, [...new Set(userIds)]);
   const names = new Map(records.map(({ id, user }) => [id as string, user.name]));
   if (names.has(actor.userId)) names.set(actor.userId, 'you');
@@ -128,8 +131,8 @@ async function authenticationOf(
 ): Promise<Pick<Progress, 'authentication'>> {
   const { actor } = inputs;
   const owed = rehearsal.owed.find(({ userId }) => userId === actor.userId) ?? rehearsal.owed[0];
-  if (owed === undefined) return {};
-  const isMine = owed.userId === actor.userId;
+  const isMine = owed?.userId === actor.userId;
+  if (owed === undefined || !(isMine || isTold(actor, rehearsal.decider))) return {};
   const name = isMine ? 'you' : ((await namesOf(inputs, rehearsal, [owed.userId])).get(owed.userId) ?? 'The user');
   return {
     authentication: { isMine, userId: owed.userId, factors: factorsOf(owed), text: factorText(owed, name) },
