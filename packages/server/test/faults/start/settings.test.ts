@@ -94,7 +94,9 @@ describe('PostgreSQL at start', () => {
       const credentials = readCredentials(place.file('root-credentials.json'));
       for (const address of addresses) await expectWhoami(address as string, credentials);
       expect([first, second].filter((service) => service.stdout.includes('  organization  '))).toHaveLength(1);
-      expect(`${first.stderr}${second.stderr}`).toBe('');
+      // On a busy machine the one that comes second says what it waits for.
+      const said = `${first.stderr}${second.stderr}`.split('\n').filter((line) => !/^$|migrat(?:es|ion)/.test(line));
+      expect(said).toEqual([]);
       await using tables = await openTables(place.path, place.url);
       const [organizations, users] = await tables.read('SELECT id FROM organization', 'SELECT id FROM app_user');
       expect(organizations).toEqual([{ id: credentials.organizationId }]);
