@@ -25,6 +25,8 @@ export const cases: DomainCases = {
       createdAfterMs: '1',
       createdBeforeMs: String(Date.now()),
     })),
+    // It narrows the list: of a user elsewhere there is nothing.
+    ids: { filterByUserId: [] },
   },
   list_approvals: {
     query: {
@@ -93,6 +95,8 @@ export const cases: DomainCases = {
       foreignAnswer: { descriptions: [] },
     },
     hostile: byRoot((tenant) => ({ activityIds: [tenant.ids.activity] })),
+    // What is elsewhere is left out, as what is nowhere.
+    ids: { 'activityIds.0': [] },
   },
   list_app_proofs: {
     query: {

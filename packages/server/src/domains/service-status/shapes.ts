@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 const Count = Type.Integer({ minimum: 0 });
 /** RFC 3339. */
 const Time = Type.String();
-const WayShape = Type.Union([Type.Literal('PROVIDER'), Type.Literal('INBOX'), Type.Literal('NONE')]);
+const WayShape = Type.Enum(['PROVIDER', 'INBOX', 'NONE']);
 
 /** How the service does, as its operator is shown it: no secret, and of addresses the host alone. */
 export const ServiceStatusShape = Type.Object({
@@ -13,7 +13,7 @@ export const ServiceStatusShape = Type.Object({
     processId: Type.Integer(),
     startedAt: Time,
     baseUrl: Type.String(),
-    database: Type.Union([Type.Literal('sqlite'), Type.Literal('postgresql')]),
+    database: Type.Enum(['sqlite', 'postgresql']),
     databaseVersion: Type.String(),
     connections: Type.Array(
       Type.Object({ pool: Type.String(), busy: Count, idle: Count, waiting: Count, timeouts: Count }),
@@ -32,7 +32,7 @@ export const ServiceStatusShape = Type.Object({
   }),
   queues: Type.Array(
     Type.Object({
-      name: Type.Union([Type.Literal('webhooks'), Type.Literal('sends'), Type.Literal('messages')]),
+      name: Type.Enum(['webhooks', 'sends', 'messages']),
       waiting: Count,
       /** There are more; nobody counted them. */
       isMore: Type.Optional(Type.Boolean()),
@@ -40,8 +40,8 @@ export const ServiceStatusShape = Type.Object({
     }),
   ),
   keys: Type.Object({
-    protection: Type.Union([Type.Literal('file'), Type.Literal('passphrase-file')]),
-    keyring: Type.Union([Type.Literal('process'), Type.Literal('inline')]),
+    protection: Type.Enum(['file', 'passphrase-file']),
+    keyring: Type.Enum(['process', 'inline']),
     rootKeyId: Type.String(),
     isRotating: Type.Boolean(),
     /** How many root keys were retired by rotations. */

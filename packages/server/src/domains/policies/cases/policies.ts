@@ -222,6 +222,8 @@ export const policyCases: DomainCases = {
       const { policyName, effect, condition, consensus, time } = idlePolicyParams(fresh(tenant));
       return { draft: { policyId: tenant.ids.policy, policyName, effect, condition, consensus, time } };
     }),
+    // Either the stored policy or a draft; the draft names it here.
+    ids: { policyId: [] },
   },
   describe_policies: {
     query: {
@@ -235,6 +237,8 @@ export const policyCases: DomainCases = {
       }),
     },
     hostile: byRoot((tenant) => ({ policyIds: [tenant.ids.policy] })),
+    // What is elsewhere is left out, as what is nowhere.
+    ids: { 'policyIds.0': [] },
   },
   get_policy_evaluations: {
     query: {
