@@ -2,6 +2,7 @@ import { connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invitationCalls } from '../../src/domains/organizations/invitations/calls.ts';
+import { FEED_PATH } from '../../src/engine/feed/open-feed.ts';
 import { VERSION } from '../../src/lib/version.ts';
 import { WIRE_PROXY_CALLS, WIRE_QUERIES, WIRE_SUBMITS } from '../../src/reference/wire-operations.ts';
 import { operations, pathOf } from '../../src/registry.ts';
@@ -351,6 +352,7 @@ describe('the HTTP face', () => {
     const document = (await response.json()) as Answer['body'];
     expect(document.openapi).toMatch(/^3\.1\./);
     const paths = [
+      FEED_PATH,
       ...operations.map(pathOf),
       ...invitationCalls.map(({ path }) => path),
       ...WIRE_PROXY_CALLS.map((name) => `/v1/${name}`),
