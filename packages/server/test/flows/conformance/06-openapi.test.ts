@@ -3,7 +3,13 @@ import { openApi } from '../../../src/reference/openapi.ts';
 import { openTestApp } from '../../harness/app.ts';
 
 /** For developers on this machine only, and nowhere else. */
-const UNDOCUMENTED = ['GET /dev/inbox', 'GET /dev/inbox.json'];
+const UNDOCUMENTED = [
+  'GET /console',
+  'GET /console*',
+  'GET /console/context.json',
+  'GET /dev/inbox',
+  'GET /dev/inbox.json',
+];
 
 interface Described {
   readonly operationId: string;
