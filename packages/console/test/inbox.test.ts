@@ -4,19 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../server/test/harness/client.ts';
 import { findViolations } from './harness/axe.ts';
 import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 import { makeWorld, type World } from './harness/world.ts';
-
-async function signIn(device: Device, client: TestClient): Promise<void> {
-  await device.visit('/console/sign-in');
-  const { publicKey, privateKey } = client.key;
-  await device.page
-    .getByRole('textbox', { name: 'Credentials' })
-    .fill(
-      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
-    );
-  await device.page.getByRole('button', { name: 'Use an API key' }).click();
-  await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
-}
 
 const HOSTILE = '<script>alert(1)</script> \u202Eevil\u202C';
 
@@ -50,7 +39,7 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     await propose(grace, 'update_user_name', { userId: world.mei.userId, userName: HOSTILE });
     device = await Device.open(browser, world.service.baseUrl);
     page = device.page;
-    await signIn(device, grace);
+    await signInWithKey(device, grace);
   }, 120_000);
 
   afterAll(async () => {
@@ -74,7 +63,7 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
 
   it('asks for a tick before a danger, by click and by key', async () => {
     const tomas = await Device.open(browser, world.service.baseUrl, { colorScheme: 'dark' });
-    await signIn(tomas, world.tomas);
+    await signInWithKey(tomas, world.tomas);
     const dark = tomas.page;
     await dark.getByRole('listitem', { name: /Lower the root quorum/ }).click();
     await dark.getByRole('region', { name: 'Request' }).getByText('One is enough').waitFor();

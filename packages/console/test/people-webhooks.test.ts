@@ -1,22 +1,10 @@
 // People, webhooks, sub-organizations and operations in a real browser.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestClient } from '../../server/test/harness/client.ts';
 import { findViolations } from './harness/axe.ts';
 import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 import { makeWorld, type World } from './harness/world.ts';
-
-async function signIn(device: Device, client: TestClient): Promise<void> {
-  await device.visit('/console/sign-in');
-  const { publicKey, privateKey } = client.key;
-  await device.page
-    .getByRole('textbox', { name: 'Credentials' })
-    .fill(
-      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
-    );
-  await device.page.getByRole('button', { name: 'Use an API key' }).click();
-  await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
-}
 
 describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 90_000 }, () => {
   let world: World;
@@ -58,7 +46,7 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await grace.run('approve_activity', { fingerprint: activity.fingerprint });
     device = await Device.open(browser, world.service.baseUrl);
     page = device.page;
-    await signIn(device, world.ada);
+    await signInWithKey(device, world.ada);
   }, 120_000);
 
   afterAll(async () => {

@@ -1,22 +1,10 @@
 // Policies in a real browser: read, edited with a simulation, corrected in place and proposed, as a person does it.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestClient } from '../../server/test/harness/client.ts';
 import { findViolations } from './harness/axe.ts';
 import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 import { makeWorld, type World } from './harness/world.ts';
-
-async function signIn(device: Device, client: TestClient): Promise<void> {
-  await device.visit('/console/sign-in');
-  const { publicKey, privateKey } = client.key;
-  await device.page
-    .getByRole('textbox', { name: 'Credentials' })
-    .fill(
-      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
-    );
-  await device.page.getByRole('button', { name: 'Use an API key' }).click();
-  await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
-}
 
 describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }, () => {
   let world: World;
@@ -32,7 +20,7 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     await world.mei.submit('sign_transaction', world.payment(world.payroll, world.supplier, '5000'));
     device = await Device.open(browser, world.service.baseUrl);
     page = device.page;
-    await signIn(device, world.ada);
+    await signInWithKey(device, world.ada);
   }, 120_000);
 
   afterAll(async () => {

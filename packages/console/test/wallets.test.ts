@@ -2,22 +2,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { verifyMessage } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestClient } from '../../server/test/harness/client.ts';
 import { findViolations } from './harness/axe.ts';
 import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
+import { signInWithKey } from './harness/sign-in.ts';
 import { makeWorld, type World } from './harness/world.ts';
-
-async function signIn(device: Device, client: TestClient): Promise<void> {
-  await device.visit('/console/sign-in');
-  const { publicKey, privateKey } = client.key;
-  await device.page
-    .getByRole('textbox', { name: 'Credentials' })
-    .fill(
-      JSON.stringify({ apiPublicKey: publicKey, apiPrivateKey: privateKey, organizationId: client.organizationId }),
-    );
-  await device.page.getByRole('button', { name: 'Use an API key' }).click();
-  await device.page.getByRole('navigation', { name: 'Main' }).waitFor();
-}
 
 describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 }, () => {
   let world: World;
@@ -42,7 +30,7 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     });
     device = await Device.open(browser, world.service.baseUrl);
     page = device.page;
-    await signIn(device, world.ada);
+    await signInWithKey(device, world.ada);
   }, 120_000);
 
   afterAll(async () => {
@@ -171,7 +159,7 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
       width: 375,
       height: 812,
     });
-    await signIn(phone, world.ada);
+    await signInWithKey(phone, world.ada);
     await phone.visit(`/console/wallets/${world.treasury.walletId}`);
     await phone.page.getByText('248,120.55 USDC').first().waitFor();
     await takeShot(phone.page, 'wallet-phone-dark');
