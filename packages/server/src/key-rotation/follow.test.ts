@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Keyring } from '@custos/keyring';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -9,7 +9,7 @@ import { openSqlite } from '../storage/sqlite.ts';
 import { followRotations } from './follow.ts';
 import { formatRotation, type ProcessState } from './rotation.ts';
 
-test('a process answers a rotation before it has read the ring, and again after', async () => {
+test('a process shows that it has seen a rotation before it has read the ring, and says what it holds after', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'custos-follow-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const storage = await openSqlite({
@@ -44,11 +44,11 @@ test('a process answers a rotation before it has read the ring, and again after'
     (await storage.read(InstallationReader).processes()).map(({ state }) => JSON.parse(state) as ProcessState);
 
   await storage.write((store) => store(InstallationStore).put('rotation', formatRotation({ id: 'one', to: 'new' })));
-  const answer = (holdsKey: boolean) => [expect.objectContaining({ pid: process.pid, rotation: 'one', holdsKey })];
-  await vi.waitFor(async () => expect(await states()).toEqual(answer(false)), 20_000);
+  const self = { host: hostname(), pid: process.pid };
+  await vi.waitFor(async () => expect(await states()).toEqual([{ ...self, rotation: 'one' }]), 20_000);
   await vi.waitFor(() => {
     finishReading();
     expect(active).toBe('new');
   }, 20_000);
-  await vi.waitFor(async () => expect(await states()).toEqual(answer(true)), 20_000);
+  await vi.waitFor(async () => expect(await states()).toEqual([{ ...self, rotation: 'one', holdsKey: true }]), 20_000);
 });

@@ -4,7 +4,7 @@ import { InstallationReader, InstallationStore } from '../core/store/installatio
 import { randomId } from '../lib/ids.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type ProcessState, parseRotation, type Rotation } from './rotation.ts';
+import { type ProcessState, parseRotation } from './rotation.ts';
 
 /** Well below the time that a rotation gives a process to answer. */
 const LOOK_EVERY_MS = 1000;
@@ -38,13 +38,14 @@ export async function followRotations(
     const wanted = rotation?.to ?? facts.get('root_key_id');
     const hasEnded = wasRotating && rotation === undefined;
     wasRotating = rotation !== undefined;
-    // Before the ring is read, which takes a while with a passphrase: who says nothing counts as killed.
-    if (rotation !== undefined) await say({ ...self, ...answerTo(rotation, keyring) });
+    const mustRead = wanted !== undefined && (hasEnded || !uses(keyring, wanted));
+    // Reading takes a while with a passphrase, and who says nothing counts as killed.
+    if (rotation !== undefined && mustRead) await say({ ...self, rotation: rotation.id });
     // A rotation that took this process for killed has removed it; the next one must know it again.
-    else if (said === undefined) await say(self);
+    if (rotation === undefined && said === undefined) await say(self);
     // A ring that cannot be read leaves the keys as they are; what they are is what is answered.
-    if (wanted !== undefined && (hasEnded || !uses(keyring, wanted))) await keyring.refreshRing().catch(() => {});
-    if (rotation !== undefined) await say({ ...self, ...answerTo(rotation, keyring) });
+    if (mustRead) await keyring.refreshRing().catch(() => {});
+    if (rotation !== undefined) await say({ ...self, rotation: rotation.id, holdsKey: uses(keyring, rotation.to) });
     const wrapped = facts.get('deployment_key');
     if (wrapped === undefined) return;
     const ids = idsOf(await storage.read(InstallationReader).serviceKeys());
@@ -85,8 +86,3 @@ const idsOf = (keys: readonly ServiceKey[]): string => keys.map(({ keyId }) => k
 
 const uses = (keyring: Keyring, rootKeyId: string): boolean =>
   keyring.rootKeyId === rootKeyId && keyring.hasRootKey(rootKeyId);
-
-const answerTo = (rotation: Rotation, keyring: Keyring): Pick<ProcessState, 'rotation' | 'holdsKey'> => ({
-  rotation: rotation.id,
-  holdsKey: uses(keyring, rotation.to),
-});

@@ -9,8 +9,9 @@ export interface Rotation {
 export interface ProcessState {
   readonly host: string;
   readonly pid: number;
-  /** The rotation that it has answered, and whether it can use the new root key. */
+  /** The rotation that it has seen. */
   readonly rotation?: string;
+  /** Whether it can use the new root key; absent until it has read the key ring for that rotation. */
   readonly holdsKey?: boolean;
 }
 

@@ -144,12 +144,16 @@ class RotationRun {
         ...(JSON.parse(state) as ProcessState),
       }));
       const silent = processes.filter((process) => process.rotation !== rotation.id);
-      const without = processes.filter((process) => process.rotation === rotation.id && process.holdsKey !== true);
-      if (silent.length === 0 && without.length === 0) {
+      const seen = processes.filter((process) => process.rotation === rotation.id);
+      const waitedMs = performance.now() - startedAtMs;
+      // One that is still reading its key ring may hold the key; nobody is told to copy it there before that is known.
+      const isReading = ({ holdsKey }: ProcessState): boolean => holdsKey === undefined && waitedMs <= SILENT_MS_MAX;
+      const reading = seen.filter(isReading);
+      const without = seen.filter((process) => process.holdsKey !== true && !isReading(process));
+      if (silent.length + reading.length + without.length === 0) {
         if (told !== '') say(`every running process holds the new root key (${processes.length})`);
         return;
       }
-      const waitedMs = performance.now() - startedAtMs;
       if (silent.length > 0 && waitedMs > SILENT_MS_MAX) {
         await writeBeside(this.#storage, async (store) => {
           // A process that answers another run is not silent.
@@ -164,7 +168,7 @@ class RotationRun {
           `not all running processes hold root key ${rotation.to}: ${names}. Copy the key ring to them and run the command again`,
         );
       }
-      const waiting = `waiting for ${names === '' ? `running processes to answer (${silent.length})` : names}`;
+      const waiting = `waiting for ${names === '' ? `running processes to answer (${silent.length + reading.length})` : names}`;
       if (waiting !== told) say(waiting);
       told = waiting;
       await sleep(LOOK_EVERY_MS);

@@ -1,11 +1,10 @@
 import Type from 'typebox';
-import { OrganizationReader } from '../../../core/store/organizations.ts';
+import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { IdShape, textShape } from '../../../lib/shapes.ts';
 import { DescriptionShape } from '../description-shapes.ts';
-import { findActivity } from '../find-activity.ts';
 
 export const describeActivity = defineQuery({
   name: 'describe_activity',
@@ -28,12 +27,9 @@ export const describeActivity = defineQuery({
       const [description] = await describeRequests(actor.organization, [{ request: asked }]);
       return { description: description as NonNullable<typeof description> };
     }
-    const found = await findActivity(read, actor.organizationId, activityId);
+    const found = await read(ActivityReader).find(actor.organizationId, activityId);
     if (found === undefined) throw new ApiError('ACTIVITY_NOT_FOUND', 'activity not found in this organization');
-    const { activity } = found;
-    const isHere = activity.organizationId === actor.organizationId;
-    const organization = isHere ? actor.organization : await read(OrganizationReader).get(activity.organizationId);
-    const [description] = await describeRequests(organization, [{ activity }]);
+    const [description] = await describeRequests(actor.organization, [found]);
     return { description: description as NonNullable<typeof description> };
   },
 });

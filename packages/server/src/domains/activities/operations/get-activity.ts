@@ -1,8 +1,10 @@
 import Type from 'typebox';
+import { ActivityReader, type ActivityWithVotes } from '../../../core/store/activities.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
+import type { OrganizationId } from '../../../lib/ids.ts';
 import { IdShape } from '../../../lib/shapes.ts';
-import { findActivity } from '../find-activity.ts';
+import type { ReadStores } from '../../../storage/stores.ts';
 import { ActivityShape } from '../shapes.ts';
 
 export const getActivity = defineQuery({
@@ -16,3 +18,15 @@ export const getActivity = defineQuery({
     return { activity: renderActivity(await revealResult(found)) };
   },
 });
+
+/** Some clients poll under the parent's id, so its sub-organizations are looked through too (protocol/activities 3.5). */
+async function findActivity(
+  read: ReadStores,
+  organizationId: OrganizationId,
+  activityId: string,
+): Promise<ActivityWithVotes | undefined> {
+  const found = await read(ActivityReader).find(organizationId, activityId);
+  if (found !== undefined) return found;
+  const ownerId = await read(ActivityReader).organizationInTree(organizationId, activityId);
+  return ownerId === undefined ? undefined : await read(ActivityReader).find(ownerId, activityId);
+}
