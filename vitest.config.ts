@@ -8,10 +8,6 @@ const conditions = ['source', 'module', 'node', 'development|production'];
 
 /** Those that replace modules: `npm run check` sees to it that no others do. */
 const MOCKED = 'packages/*/src/**/*.mocked.test.ts';
-/** Those that drive the console in a browser. */
-const BROWSER = 'packages/console/test/**/*.test.ts';
-/** Those that kill and watch processes. */
-const FAULTS = 'packages/*/test/faults/**/*.test.ts';
 const globalSetup = ['packages/server/test/harness/template.ts'];
 /** `npm run test:long` tries what is random so many times more. */
 const EFFORT = Number(process.env.TEST_EFFORT ?? 1);
@@ -26,8 +22,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'shared',
-          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: [...exclude, MOCKED, FAULTS, BROWSER],
+          include: ['{packages,compat,examples,scripts}/**/*.test.ts'],
+          exclude: [...exclude, MOCKED],
           globalSetup,
           // They share what they have loaded, which takes longer than most of them; none of them changes it.
           isolate: false,
@@ -37,7 +33,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: [MOCKED, FAULTS, BROWSER, 'compat/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: [MOCKED],
           exclude,
           globalSetup,
         },
