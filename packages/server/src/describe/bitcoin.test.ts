@@ -70,6 +70,7 @@ test('several outputs keep what is to be said of each', () => {
     [SUPPLIER, BTC / 8n - 1_000n],
   ]);
   expect(told.risk).toBe('DANGER');
+  expect(told.recipients).toHaveLength(3);
   expect(told.steps.map(({ risk }) => risk)).toEqual(['ROUTINE', 'LOOK_CLOSELY', 'DANGER', 'ROUTINE', 'ROUTINE']);
   const steps = told.steps.map(({ sentence }) => plain(sentence.map(({ text }) => text).join('')));
   expect(steps[1]).toMatch(/^send 0\.25 BTC to bc1\S+, never paid from here$/);

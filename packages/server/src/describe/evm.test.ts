@@ -174,6 +174,9 @@ describe('fees', () => {
     // More than the coins sent: those who build blocks get it, whoever is paid.
     const extreme = sign({ value: ETHER / 100n, maxFeePerGas: 10_000n * GWEI });
     expect([extreme.risk, fee(extreme)]).toEqual(['DANGER', '0.65 ETH']);
+    // Neither does a large payment, perhaps to oneself, excuse any fee.
+    const beside = sign({ value: 100n * ETHER, maxFeePerGas: 100_000n * GWEI });
+    expect([beside.risk, fee(beside)]).toEqual(['DANGER', '6.5 ETH']);
     const token = sign({
       to: USDC,
       data: call('0xa9059cbb', SUPPLIER, 1n),

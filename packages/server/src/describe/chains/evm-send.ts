@@ -1,4 +1,5 @@
 import type { EvmCall } from '../../chains/ethereum/batch.ts';
+import { chainTitle } from '../chain-names.ts';
 import type { Field, Sentence, SentenceContext } from '../sentence.ts';
 import { count, say } from '../text.ts';
 import { callsSentence, evmFee, gweiText } from './evm.ts';
@@ -25,7 +26,8 @@ export function sendSentence(
 ): Sentence {
   const sent = calls.reduce((sum, { value }) => sum + value, 0n);
   const said = withFee(callsSentence(context, caip2, from, calls), feeOf(context, caip2, terms, sent));
-  return { ...said, fields: [...(said.fields ?? []), ...termFields(terms)] };
+  const chain: Field = { label: 'Chain', value: [{ text: `${chainTitle(caip2)} (${caip2})` }], kind: 'TEXT' };
+  return { ...said, fields: [...(said.fields ?? []), chain, ...termFields(terms)] };
 }
 
 /** A price that the service takes from a node is limited by the operator, and not the caller's to choose. */

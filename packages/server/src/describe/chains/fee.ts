@@ -9,6 +9,9 @@ import { distinctMarks, worstConsequence } from './clauses.ts';
 
 type FeeFamily = 'eip155' | 'tempo' | 'solana' | 'bip122' | 'tron';
 
+/** Ten times what is dangerous beside a small payment is so beside any. */
+const ALWAYS = 10n;
+
 /** In thousandths of the coin: from where on a fee is to be looked at, and is dangerous if it is above what is sent too. */
 const LIMITS: Readonly<Record<FeeFamily, { readonly look: bigint; readonly danger: bigint }>> = {
   eip155: { look: 50n, danger: 100n },
@@ -55,10 +58,12 @@ export function feeWords({ family, most, unit, sent, isExact = false, note }: Fe
   const { look, danger } = LIMITS[family];
   const isAbove = (thousandths: bigint): boolean => most * 1000n > thousandths * scale;
   const words = say`, for a fee of ${isExact ? '' : 'up to '}${strong(amountText(most, unit))}`;
-  if (isAbove(danger) && most > sent) {
+  const isMore = most > sent;
+  if (isAbove(danger) && (isMore || isAbove(danger * ALWAYS))) {
+    const text = isMore ? 'the fee can be more than what is sent' : 'an extreme fee';
     return {
       field,
-      marks: [{ risk: 'DANGER', text: 'the fee can be more than what is sent' }],
+      marks: [{ risk: 'DANGER', text }],
       words,
       consequence: 'The fee goes to whoever builds the block, and does not come back. I want to pay that much.',
     };

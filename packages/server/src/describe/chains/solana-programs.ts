@@ -165,7 +165,7 @@ const stake: Speaker = (context, place, reader) => {
       );
     case 3:
       return payment(context, place, {
-        verb: 'split',
+        verb: 'split off',
         what: coins(context, place, reader.u64(4)),
         from: account,
         to: reader.account(1),
