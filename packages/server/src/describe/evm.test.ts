@@ -1,3 +1,4 @@
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { describe, expect, test } from 'vitest';
 import {
   BASE_USDC,
@@ -78,6 +79,18 @@ describe('what only an upload explains', () => {
     expect(told[0]?.fields[0]?.note).toBe(
       'read by the interface Coin, uploaded for this address on every chain; nothing left over',
     );
+  });
+
+  test('does not make bytes readable that may be another call', () => {
+    const execute = { name: 'execute', inputs: [input('calls', 'bytes[]')] };
+    const told = uploaded(CONTRACT, execute);
+    const data = (...calls: Hex[]) =>
+      encodeFunctionData({ abi: parseAbi(['function execute(bytes[] calls)']), args: [calls] });
+    expect(sign({ to: CONTRACT, data: data('0x4e71d92d') }, told)).toMatchObject({
+      risk: 'UNREADABLE',
+      text: 'Call execute of Coin from Treasury on Ethereum, with 4 bytes that nobody here can read.',
+    });
+    expect(sign({ to: CONTRACT, data: data('0x') }, told).risk).toBe('LOOK_CLOSELY');
   });
 
   test('counts for less than what the operator has configured', () => {

@@ -148,6 +148,18 @@ describe('single instructions', () => {
     });
   });
 
+  test('a stake account says who can withdraw', () => {
+    const make = (withdrawer: string, until = 0n) =>
+      one({
+        program: STAKE,
+        accounts: [ACCOUNT, OTHER],
+        data: [...u32(0), ...bytes(PAYOUTS), ...bytes(withdrawer), ...u64(until), ...u64(0n), ...bytes(STRANGER)],
+      });
+    expect(make(PAYOUTS).risk).toBe('LOOK_CLOSELY');
+    expect(make(FRIEND)).toMatchObject({ risk: 'DANGER', text: expect.stringContaining(short(FRIEND)) });
+    expect(make(PAYOUTS, 1_900_000_000n)).toMatchObject({ risk: 'DANGER', text: expect.stringContaining('locked by') });
+  });
+
   test('a nonce account that pays says whom and how much', () => {
     const told = one(system(5, [ACCOUNT, STRANGER, OTHER, MINT, PAYOUTS], u64(6n * SOL)));
     expect(plain(told.text)).toContain(`Send 6 SOL from ${short(ACCOUNT)} on Solana to ${short(STRANGER)}`);
@@ -262,6 +274,25 @@ describe('uploaded interfaces', () => {
     expect(labels).toEqual(expect.arrayContaining(['amount: 42', `vault: ${ACCOUNT}`, `receiver: ${STRANGER}`]));
     expect(labels).toContain(`Further account: Payouts ${PAYOUTS}`);
     expect(told.marks).toMatchObject([{ text: expect.stringContaining('whoever uploaded it vouches') }]);
+  });
+
+  test('do not explain bytes that may be another transaction', () => {
+    const opaque = {
+      types: [],
+      instructions: [{ name: 'propose', discriminator: [8], accounts: [], args: [{ name: 'message', type: 'bytes' }] }],
+    };
+    const contractInterface = {
+      [interfaceKey('SMART_CONTRACT_INTERFACE_TYPE_SOLANA', PROGRAM)]: {
+        ...record,
+        contract: readContractInterface(PROGRAM, opaque),
+      },
+    };
+    const propose = (...message: number[]) =>
+      send([PAYOUTS], [{ program: PROGRAM, accounts: [], data: [8, ...u32(message.length), ...message] }], {
+        contractInterface,
+      });
+    expect(propose(1, 2, 3).risk).toBe('UNREADABLE');
+    expect(propose().risk).toBe('LOOK_CLOSELY');
   });
 
   test('explain neither what is left over nor a program that is known', () => {

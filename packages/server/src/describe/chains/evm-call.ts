@@ -8,7 +8,7 @@ import { configuredToken, nativeUnit } from '../chain-names.ts';
 import { type InterfaceRecord, interfaceKey } from '../names.ts';
 import type { SentenceContext } from '../sentence.ts';
 import { written } from '../text.ts';
-import type { Unit } from '../values.ts';
+import { byteCount, type Unit } from '../values.ts';
 
 // What a call of an EVM contract says, as far as somebody vouches for it: the operator by a configured token, or the
 // organization by an uploaded interface.
@@ -44,6 +44,8 @@ export type EvmReading =
       readonly contract: string;
       readonly name: string;
       readonly args: ReadonlyMap<string, DynamicValue>;
+      /** Bytes among its arguments that no type explains: they may be another call. */
+      readonly opaqueBytes: number;
     } & Voucher)
   | { readonly kind: 'unreadable'; readonly contract: string; readonly why: string; readonly guess?: string };
 
@@ -185,7 +187,20 @@ export function readEvmCall(context: SentenceContext, caip2: string | undefined,
 function readDeclared(declared: AbiFunction, contract: string, data: string, uploaded: InterfaceRecord): EvmReading {
   const args = decodeCall(declared, data);
   if (args === undefined) return leftOver(contract);
-  return { kind: 'call', contract, name: declared.name, args, ...voucherOf(uploaded, undefined) };
+  const opaqueBytes = opaqueIn(declared.inputTypes, [...args.values()]);
+  return { kind: 'call', contract, name: declared.name, args, opaqueBytes, ...voucherOf(uploaded, undefined) };
+}
+
+const opaqueIn = (types: readonly AbiType[], values: readonly DynamicValue[]): number =>
+  types.reduce((sum, type, index) => sum + opaqueOf(type, values[index]), 0);
+
+function opaqueOf(type: AbiType, value: DynamicValue | undefined): number {
+  if (typeof value !== 'object') return 0;
+  if (type.kind === 'bytes') return 'text' in value ? byteCount(value.text) : 0;
+  if (type.kind === 'array' && Array.isArray(value)) {
+    return value.reduce((sum: number, item: DynamicValue) => sum + opaqueOf(type.element, item), 0);
+  }
+  return type.kind === 'tuple' && 'items' in value ? opaqueIn(type.members, value.items) : 0;
 }
 
 /** Whether the operator has configured the token as the coin of the chain in another form, as WETH is for ETH. */

@@ -313,17 +313,23 @@ function known(context: SentenceContext, place: EvmPlace, call: EvmCall, reading
   const name = { ...strong(written(reading.name, 80).text), userText: true as const };
   const extra = withValue(context, place, call);
   const strangers = [...addressesIn([...reading.args.values()])].some((address) => address !== fromAddress);
-  const hasBytes = [...reading.args.values()].some(holdsBytes);
+  const { opaqueBytes } = reading;
+  const opaque = opaqueBytes === 0 ? [] : say`, with ${strong(counted(opaqueBytes, 'byte'))} that nobody here can read`;
+  const marks: Mark[] = [
+    ...(strangers ? [{ risk: 'LOOK_CLOSELY' as const, text: 'names other addresses: read the fields' }] : []),
+    ...(opaqueBytes > 0
+      ? [{ risk: 'UNREADABLE' as const, text: 'carries bytes that nobody here can read: they may be another call' }]
+      : []),
+  ];
+  const consequence =
+    opaqueBytes > 0
+      ? 'Nobody here can say what the contract does with these bytes. I want this call.'
+      : 'I have read every argument in the fields and want this call.';
   return {
-    alone: say`Call ${name} of ${contract} from ${from}${onOf(caip2)}${extra}.`,
-    step: say`call ${name} of ${contract}${extra}`,
-    marks: [
-      ...(strangers ? [{ risk: 'LOOK_CLOSELY' as const, text: 'names other addresses: read the fields' }] : []),
-      ...(hasBytes
-        ? [{ risk: 'LOOK_CLOSELY' as const, text: 'carries bytes that may be another call: read the fields' }]
-        : []),
-    ],
-    ...((strangers || hasBytes) && { consequence: 'I have read every argument in the fields and want this call.' }),
+    alone: say`Call ${name} of ${contract} from ${from}${onOf(caip2)}${extra}${opaque}.`,
+    step: say`call ${name} of ${contract}${extra}${opaque}`,
+    marks,
+    ...(marks.length > 0 && { consequence }),
     fields: [...reading.args].map(([label, value]) => argumentField(context, place, label, value)),
   };
 }
@@ -403,14 +409,6 @@ function* addressesIn(values: readonly DynamicValue[]): Generator<string> {
     else if (value instanceof Map) yield* addressesIn([...value.values()]);
     else if (typeof value === 'object' && 'items' in value) yield* addressesIn(value.items);
   }
-}
-
-function holdsBytes(value: DynamicValue): boolean {
-  if (typeof value === 'boolean' || typeof value === 'string') return false;
-  if (Array.isArray(value)) return value.some(holdsBytes);
-  if (value instanceof Map) return [...value.values()].some(holdsBytes);
-  if ('items' in value) return value.items.some(holdsBytes);
-  return 'text' in value && value.text.length > 2 + 64 && value.kind === 'hex';
 }
 
 const ARGUMENT_MAX = 600;

@@ -6,6 +6,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../chains/solana/transfers.ts';
+import type { DynamicValue } from '../../policy/index.ts';
 import { interfaceKey } from '../names.ts';
 import type { SentenceContext } from '../sentence.ts';
 import { named, say, strong, written } from '../text.ts';
@@ -18,6 +19,7 @@ import {
   harmless,
   hiddenMarks,
   InstructionReader,
+  isOwn,
   MissingPart,
   payment,
   type SolanaClause,
@@ -86,6 +88,9 @@ function declared(
     say`run ${{ ...strong(written(parsed.instruction_name, 80).text), userText: true }} of ${named(uploaded.label)}`,
     [
       care('LOOK_CLOSELY', 'read by an uploaded interface: whoever uploaded it vouches'),
+      ...([...parsed.program_call_args.values()].some(isOpaque)
+        ? [care('UNREADABLE', 'carries bytes that nobody here can read: they may be another call')]
+        : []),
       ...(instruction.accounts.some(({ accountKey }) => accountKey === ADDRESS_TABLE_LOOKUP)
         ? [care('LOOK_CLOSELY', 'accounts from a table')]
         : []),
@@ -107,6 +112,15 @@ function declared(
 }
 
 const ARGUMENT_MAX = 600;
+
+/** Whether a value has bytes in it that no type explains. */
+function isOpaque(value: DynamicValue): boolean {
+  if (typeof value !== 'object') return false;
+  if (Array.isArray(value)) return value.some(isOpaque);
+  if (value instanceof Map) return [...value.values()].some(isOpaque);
+  if ('items' in value) return value.items.some(isOpaque);
+  return 'text' in value && value.text !== '';
+}
 
 function accountField(context: SentenceContext, place: SolanaPlace, label: string, address: string) {
   const field = addressField(written(label, 80).text, address);
@@ -140,12 +154,42 @@ const associated: Speaker = (context, place, reader) => {
 
 const OVER = 'Whoever has that right can use it from then on, and it does not come back by itself. I want that.';
 
+const LOCKUP_AT = 68;
+
+/** Who may withdraw gets everything in the account; a lockup lets its custodian decide when. */
+function stakeMade(context: SentenceContext, place: SolanaPlace, reader: InstructionReader): SolanaClause {
+  const [account, staker, withdrawer] = [reader.account(0), reader.key(4), reader.key(36)];
+  const lockup = [reader.u64(LOCKUP_AT), reader.u64(LOCKUP_AT + 8)];
+  const custodian = reader.key(LOCKUP_AT + 16);
+  const isLocked = lockup.some((until) => until !== 0n);
+  const locked = isLocked ? say`, locked by ${accountPart(context, place, custodian)}` : say``;
+  return told(
+    say`make ${accountPart(context, place, account)} a stake account that ${accountPart(context, place, staker)} can delegate and ${accountPart(context, place, withdrawer)} can withdraw from${locked}`,
+    [
+      isOwn(context, place, withdrawer) && !isLocked
+        ? care('LOOK_CLOSELY', 'makes a stake account')
+        : care('DANGER', 'gives somebody else a right over a stake account'),
+    ],
+    OVER,
+    {
+      fields: [
+        addressField('Stake account', account),
+        addressField('Can delegate', staker),
+        addressField('Can withdraw', withdrawer),
+        ...(isLocked ? [addressField('Can lock', custodian)] : []),
+      ],
+    },
+  );
+}
+
 /** StakeInstruction (anza-xyz, stake interface): a little-endian u32, then the fields. */
 const stake: Speaker = (context, place, reader) => {
   const account = reader.account(0);
   const part = accountPart(context, place, account);
   const fields = [addressField('Stake account', account)];
   switch (reader.kind(4)) {
+    case 0:
+      return stakeMade(context, place, reader);
     case 1: {
       const authority = reader.key(4);
       const right = reader.data.length >= 40 && reader.data.readUInt32LE(36) === 0 ? 'delegate' : 'withdraw from';
