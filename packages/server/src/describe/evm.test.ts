@@ -154,6 +154,26 @@ describe('who may spend', () => {
   });
 });
 
+test('typed data that sounds like a right is dangerous, even if nobody knows its form', () => {
+  const typed = (primaryType: string, fields: readonly { name: string; type: string }[], message: object) =>
+    describeRequest('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', {
+      signWith: TREASURY,
+      encoding: 'PAYLOAD_ENCODING_EIP712',
+      hashFunction: 'HASH_FUNCTION_NO_OP',
+      payload: JSON.stringify({
+        types: { [primaryType]: fields },
+        primaryType,
+        domain: { name: 'Art', chainId: 1, verifyingContract: CONTRACT },
+        message,
+      }),
+    });
+  const item = [input('spender', 'address'), input('tokenId', 'uint256')];
+  expect(typed('Permit', item, { spender: SPENDER, tokenId: 7 }).risk).toBe('DANGER');
+  expect(typed('Note', item, { spender: SPENDER, tokenId: 7 }).risk).toBe('DANGER');
+  expect(typed('Order', [input('price', 'uint256')], { price: 1 }).risk).toBe('DANGER');
+  expect(typed('Mail', [input('text', 'string')], { text: 'hello' }).risk).toBe('LOOK_CLOSELY');
+});
+
 describe('a payment on another chain', () => {
   test('does not make the address one that was paid before', () => {
     const data = call('0xa9059cbb', SUPPLIER, 5_000_000n);

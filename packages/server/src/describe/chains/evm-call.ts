@@ -173,7 +173,11 @@ export function readEvmCall(context: SentenceContext, caip2: string | undefined,
   }
   if (declared !== undefined && uploaded !== undefined) return readDeclared(declared, to, data, uploaded);
   if (uploaded !== undefined) {
-    return { kind: 'unreadable', contract: to, why: `its interface ${uploaded.label} has no function ${selector}` };
+    return {
+      kind: 'unreadable',
+      contract: to,
+      why: `its interface ${written(uploaded.label).text} has no function ${selector}`,
+    };
   }
   const guess = standard?.signature;
   return {

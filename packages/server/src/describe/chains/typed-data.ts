@@ -151,20 +151,29 @@ function grantPart(context: SentenceContext, { token, amount: value }: Grant, ca
     : say`up to ${strong(String(value))} of the smallest unit of ${party}`;
 }
 
+/** Types and fields by which contracts usually give something away. */
+const RIGHTS = /permit|approv|allow|authori[sz]|delegat|order|offer|transfer|withdraw/i;
+const HOLDERS = ['spender', 'operator', 'delegatee', 'delegate'];
+
 /** Typed data of which nobody here knows what it allows. */
 function plain(
   context: SentenceContext,
   signer: TextPart,
-  { domain, primaryType }: HashedTypedData,
+  { domain, primaryType, message }: HashedTypedData,
   caip2: string | undefined,
 ): Sentence {
+  const gives = RIGHTS.test(primaryType) || HOLDERS.some((name) => hexAt(message, name) !== undefined);
   const type = { ...written(primaryType, 80), strong: true as const };
   const contract = domain.verifyingContract;
   const place = contract === undefined ? say`` : say` for ${partyPart(context, contract.toLowerCase(), caip2)}`;
   const where = caip2 === undefined ? say` on every chain` : say` on ${chainPart(caip2)}`;
   return {
     parts: say`Sign the typed data ${type}${place} with ${signer}${where}: what it allows, the contract decides.`,
-    marks: [{ risk: 'LOOK_CLOSELY', text: 'typed data: read the fields' }],
+    marks: [
+      gives
+        ? { risk: 'DANGER', text: 'typed data that may let somebody take something: read the fields' }
+        : { risk: 'LOOK_CLOSELY', text: 'typed data: read the fields' },
+    ],
     consequence: 'I have read every field of this typed data and know what the contract does with it.',
   };
 }
