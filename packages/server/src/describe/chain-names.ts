@@ -2,6 +2,7 @@ import { nativeCaip19, tokenAssets } from '../chains/assets.ts';
 import { knownChain } from '../chains/known-chains.ts';
 import { networkOf } from '../chains/networks.ts';
 import type { ConfiguredChains } from '../chains/settings.ts';
+import { ADDRESS_TABLE_LOOKUP } from '../chains/solana/message.ts';
 import type { Unit } from './values.ts';
 
 /** Families of which a transaction does not say the chain. */
@@ -26,4 +27,15 @@ export function nativeUnit(chains: ConfiguredChains, caip2: string): Unit {
 export function configuredToken(chains: ConfiguredChains, caip2: string, address: string): Unit | undefined {
   const chain = chains.get(caip2);
   return chain && tokenAssets(chain).get(networkOf(caip2).address.canonical(address));
+}
+
+/** A mint is a key: whoever configured it on one chain of Solana knows it wherever a transaction without a chain may go. */
+export function mintUnit(chains: ConfiguredChains, caip2: string | undefined, mint: string): Unit | undefined {
+  if (mint === '' || mint === ADDRESS_TABLE_LOOKUP) return undefined;
+  if (caip2 !== undefined) return configuredToken(chains, caip2, mint);
+  for (const chain of chains.values()) {
+    const unit = chain.namespace === 'solana' ? configuredToken(chains, chain.caip2, mint) : undefined;
+    if (unit !== undefined) return unit;
+  }
+  return undefined;
 }

@@ -115,10 +115,13 @@ export function toDescription(subject: Subject, sentence: Sentence, isBrief: boo
       value: [...field.value],
     })),
     ...(sender !== undefined && { sender }),
-    recipients: recipients.map(({ paidSinceMs, ...recipient }) => ({
-      ...recipient,
-      ...(paidSinceMs !== undefined && { paidSince: toRfc3339(paidSinceMs) }),
-    })),
+    // Somebody who is paid twice is one recipient.
+    recipients: [...new Map(recipients.map((one) => [one.address, one])).values()].map(
+      ({ paidSinceMs, ...recipient }) => ({
+        ...recipient,
+        ...(paidSinceMs !== undefined && { paidSince: toRfc3339(paidSinceMs) }),
+      }),
+    ),
     ...(bytes !== undefined && !isBrief && { bytes: { ...bytes, unsigned: bounded(bytes.unsigned) } }),
     ...(quorumChange !== undefined && { quorumChange }),
     ...(policyChange !== undefined && { policyChange }),

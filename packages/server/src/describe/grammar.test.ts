@@ -14,9 +14,11 @@ import {
   type Told,
   TREASURY,
   USDC,
+  WETH,
 } from '../../test/fixtures/sentences.ts';
 import { type EthereumTransaction, serializeEthereumTransaction } from '../chains/ethereum/transaction.ts';
 import { SYSTEM_PROGRAM } from '../chains/solana/transfers.ts';
+import { paymentKey } from './names.ts';
 
 // The sentences that the design of the console gives as examples, in its order (docs/guides/activities.md).
 
@@ -59,7 +61,6 @@ const raw = (encoding: string, payload: string, hashFunction = 'HASH_FUNCTION_NO
 /** With plain spaces, as the table has them. */
 const said = ({ text, risk }: { text: string; risk: string }) => [text.replaceAll('\u00a0', ' '), risk];
 
-const WETH = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
 const NFT = '0x3333333333333333333333333333333333333333';
 const SET_APPROVAL_FOR_ALL = {
   name: 'setApprovalForAll',
@@ -106,7 +107,11 @@ describe('transactions', () => {
   });
 
   test('a look-alike of an address that was paid before', () => {
-    const known = { payment: { [STRANGER]: { count: 0, alike: { address: SUPPLIER, name: 'Northwind GmbH' } } } };
+    const known = {
+      payment: {
+        [paymentKey('eip155:1', STRANGER)]: { count: 0, alike: { address: SUPPLIER, name: 'Northwind GmbH' } },
+      },
+    };
     const told = sign({ to: USDC, data: transferOf(STRANGER, 1n) }, { known });
     expect(told).toMatchObject({
       risk: 'DANGER',
@@ -125,7 +130,7 @@ describe('transactions', () => {
       'DANGER',
     ]);
     expect(said(sign({ to: USDC, data: approveOf(SPENDER, 0n) }))).toEqual([
-      'Take back from 0x111111…960582 the right to spend USDC of Treasury.',
+      'Take back from 0x111111…960582 the right to spend USDC of Treasury on Ethereum.',
       'ROUTINE',
     ]);
   });
@@ -161,17 +166,25 @@ describe('transactions', () => {
     const data = `0xa22cb465${word('0x2222222222222222222222222222222222222222')}${word(1n)}`;
     const known = { contractInterface: interfaceOf(NFT, 'Art', [SET_APPROVAL_FOR_ALL]) };
     expect(said(sign({ to: NFT, data }, { known }))).toEqual([
-      'Let 0x222222…222222 move everything that Treasury holds or will hold in Art.',
+      'Let 0x222222…222222 move everything that Treasury holds or will hold in Art on Ethereum.',
       'DANGER',
     ]);
   });
 
   test('9: a call with coins', () => {
-    const known = { contractInterface: interfaceOf(WETH, 'WETH', [{ name: 'deposit', inputs: [] }]) };
-    expect(said(sign({ to: WETH, value: 2n * ETHER, data: '0xd0e30db0' }, { known }))).toEqual([
+    expect(said(sign({ to: WETH, value: 2n * ETHER, data: '0xd0e30db0' }))).toEqual([
       'Call deposit of WETH from Treasury on Ethereum and send 2 ETH with it.',
       'ROUTINE',
     ]);
+    // Of a contract that only an upload explains, nobody here knows that it gives anything for the coins.
+    const other = '0x4444444444444444444444444444444444444444';
+    const known = { contractInterface: interfaceOf(other, 'WETH', [{ name: 'deposit', inputs: [] }]) };
+    const told = sign({ to: other, value: 2n * ETHER, data: '0xd0e30db0' }, { known });
+    expect(said(told)).toEqual([
+      'Call deposit of WETH from Treasury on Ethereum and send 2 ETH with it to this contract, never paid from here.',
+      'LOOK_CLOSELY',
+    ]);
+    expect(told.recipients).toMatchObject([{ address: other, paidCount: 0 }]);
   });
 
   test('10: data that nobody can read, or that is left over', () => {
@@ -255,7 +268,7 @@ describe('transactions', () => {
       'From Treasury on Base, together: 1. let Aave spend 1,000 USDC; 2. call supply of Aave.',
       'LOOK_CLOSELY',
     ]);
-    expect(told.steps.map(({ risk }) => risk)).toEqual(['LOOK_CLOSELY', 'ROUTINE']);
+    expect(told.steps.map(({ risk }) => risk)).toEqual(['LOOK_CLOSELY', 'LOOK_CLOSELY']);
   });
 
   test('17: a Solana transfer with a look-up table', () => {
@@ -278,7 +291,7 @@ describe('transactions', () => {
     const [from, recipient] = [payer, to].map((key) => base58.encode(key as Buffer)) as [string, string];
     const known = {
       signer: { [from]: { name: 'Payouts', address: from, curve: 'CURVE_ED25519', publicKey: '', addressFormat: '' } },
-      payment: { [recipient]: { count: 2 } },
+      payment: { [paymentKey('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', recipient)]: { count: 2 } },
     } as const;
     const told = describeRequest(
       'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2',

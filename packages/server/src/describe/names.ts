@@ -10,7 +10,7 @@ export interface NameRecords {
   signer: SignerRecord;
   /** By type and address, see `interfaceKey`. */
   contractInterface: InterfaceRecord;
-  /** By address in its one spelling. */
+  /** By chain and address, see `paymentKey`. */
   payment: PaymentRecord;
 }
 
@@ -33,13 +33,13 @@ export interface InterfaceRecord {
   readonly uploadedAtMs: number;
 }
 
-/** How often the organization has paid an address. */
+/** How often the organization has paid an address on a chain. */
 export interface PaymentRecord {
   readonly count: number;
   readonly sinceMs?: number;
   /** Since when payments are counted, where the organization is older than that. */
   readonly countedSinceMs?: number;
-  /** Another address, paid before or owned, that looks the same at both ends. */
+  /** Another address, paid before on any chain or owned, that looks the same at both ends. */
   readonly alike?: { readonly address: string; readonly name?: string };
 }
 
@@ -67,6 +67,9 @@ export const nameSource = <Kind extends NameKind>(kind: Kind, load: NameSource<K
   ({ kind, load }) as unknown as NameSource;
 
 export const interfaceKey = (type: ContractInterface['type'], address: string): string => `${type} ${address}`;
+
+/** The family stands for the chain where a transaction names none. The address is in its one spelling. */
+export const paymentKey = (chain: string, address: string): string => `${chain} ${address}`;
 
 /** Kinds whose records have a name of their own. */
 type NamedKind = { [Kind in NameKind]: NameRecords[Kind] extends { readonly name: string } ? Kind : never }[NameKind];

@@ -2,11 +2,13 @@ import { toChecksum } from '../chains/ethereum/address.ts';
 import { strong, type TextPart } from './text.ts';
 
 const NO_BREAK = '\u00a0';
-const UINT256_MAX = 2n ** 256n - 1n;
-const UINT160_MAX = 2n ** 160n - 1n;
 
-/** The amounts that contracts take for no limit: of ERC-20 approvals, and of Permit2. */
-export const isUnlimited = (amount: bigint): boolean => amount === UINT256_MAX || amount === UINT160_MAX;
+/**
+ * Whether an amount is as good as no limit: the upper half of what its type holds. Exactly the largest number would not do:
+ * one less is worth as much.
+ */
+export const isUnlimited = (amount: bigint, bits: 256 | 160 | 96 | 64 = 256): boolean =>
+  amount >> BigInt(bits - 1) > 0n;
 
 /** What an amount is counted in. */
 export interface Unit {

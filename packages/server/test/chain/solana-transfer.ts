@@ -40,7 +40,9 @@ export function messageOf(transaction: TestTransaction): Uint8Array {
   const { signers, lamports = 49, blockhash = BLOCKHASH, version = 'legacy' } = transaction;
   const instructions = transaction.instructions ?? signers.map((from) => payment(from, RECEIVER, lamports));
   const programs = [...new Set(instructions.map(({ program }) => program))];
-  const named = instructions.flatMap(({ accounts }) => accounts).filter((key) => !signers.includes(key));
+  const named = instructions
+    .flatMap(({ accounts }) => accounts)
+    .filter((key) => !signers.includes(key) && !programs.includes(key));
   const keys = [...signers, ...new Set(named), ...programs];
   return Uint8Array.from([
     ...(version === 0 ? [0x80] : []),

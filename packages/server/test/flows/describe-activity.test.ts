@@ -19,11 +19,11 @@ const CUSTOS_CHAINS = JSON.stringify({
 const ERC20 = parseAbi(['function transfer(address to, uint256 amount)', 'function approve(address s, uint256 a)']);
 
 let nonce = 0;
-const unsigned = (to: string, data?: Hex, value = 0n): string => {
+const unsigned = (to: string, data?: Hex, value = 0n, chainId = 1): string => {
   nonce += 1;
   return serializeTransaction({
     type: 'eip1559',
-    chainId: 1,
+    chainId,
     nonce,
     to: to as Hex,
     value,
@@ -86,6 +86,33 @@ describe.each(DATABASES)('activities in words on %s', (database) => {
     });
   });
 
+  test('what costs nothing, or happened on another chain, makes no address known', async () => {
+    const fresh = '0x5eb1c1d2a3b4c5d6e7f8091a2b3c4d5e6f70abcd';
+    const alike = `${fresh.slice(0, 6)}${'1'.repeat(32)}${fresh.slice(-4)}` as Hex;
+    const told = async (to: Hex, chainId?: number) =>
+      await draft('ACTIVITY_TYPE_SIGN_TRANSACTION_V2', {
+        signWith: treasury,
+        type: 'TRANSACTION_TYPE_ETHEREUM',
+        unsignedTransaction: unsigned(to, undefined, 1n, chainId),
+      });
+    const signed = async (unsignedTransaction: string) => {
+      const { status, body } = await sign(root, unsignedTransaction);
+      expect(status, JSON.stringify(body)).toBe(200);
+    };
+    await signed(unsigned(fresh, undefined, 0n));
+    await signed(unsigned(USDC, transfer(fresh, 0n)));
+    await signed(unsigned(TOKEN, transfer(fresh, 10n ** 18n)));
+    expect(await told(fresh)).toMatchObject({ risk: 'LOOK_CLOSELY', recipients: [{ paidCount: 0 }] });
+    await signed(unsigned(fresh, undefined, 1n, 8453));
+    expect(await told(fresh)).toMatchObject({ risk: 'LOOK_CLOSELY', recipients: [{ paidCount: 0 }] });
+    expect(await told(fresh, 8453)).toMatchObject({ risk: 'ROUTINE', recipients: [{ paidCount: 1 }] });
+    // An address that resembles one paid on any chain is dangerous on each until it is paid there itself.
+    expect((await told(alike)).risk).toBe('DANGER');
+    await signed(unsigned(alike, undefined, 1n, 8453));
+    expect((await told(alike)).risk).toBe('DANGER');
+    expect((await told(alike, 8453)).risk).toBe('ROUTINE');
+  });
+
   test('an uploaded interface makes a call readable, and a pending one is told alike', async () => {
     const second = await createUser(root, 'second');
     const data = encodeFunctionData({ abi: ERC20, functionName: 'approve', args: [STRANGER, 2n ** 256n - 1n] });
@@ -133,7 +160,9 @@ describe.each(DATABASES)('activities in words on %s', (database) => {
     const [hidden = ''] = addresses;
     const signed = await sign(sub, unsigned(STRANGER, undefined, 1n), hidden);
     const { id } = signed.body.activity;
-    expect((await describeId(root, id)).text).toContain('from Hidden');
+    const { body } = await root.query('describe_activity', { organizationId: sub.organizationId, activityId: id });
+    expect(body.description.text).toContain('from Hidden');
+    expect((await root.query('describe_activity', { activityId: id })).status).toBe(404);
     const foreign = await draft('ACTIVITY_TYPE_SIGN_TRANSACTION_V2', {
       signWith: hidden,
       type: 'TRANSACTION_TYPE_ETHEREUM',

@@ -63,7 +63,7 @@ export function RequestSheet({ approval, description, checks, decision, layer, o
 
 const PARTIES: ReadonlySet<string> = new Set(['From', 'To']);
 /** They change nothing about the decision; the layer Fields has them. */
-const TECHNICAL: ReadonlySet<string> = new Set(['Nonce', 'Gas limit']);
+const TECHNICAL: ReadonlySet<string> = new Set(['Nonce', 'Gas limit', 'Price of gas, at most', 'Tip, at most']);
 
 const hasParties = (sender: Description['sender'], recipients: Description['recipients']): boolean =>
   sender !== undefined && recipients.length > 0;

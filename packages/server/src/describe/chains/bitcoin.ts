@@ -1,69 +1,129 @@
+import type { BitcoinOutput } from '../../chains/bitcoin/bitcoin.ts';
 import type { ParsedBitcoin } from '../../chains/bitcoin/parsed.ts';
 import { sha256, toHex } from '../../lib/encoding.ts';
-import type { Sentence, SentenceContext } from '../sentence.ts';
-import { counted, listOf, say, strong } from '../text.ts';
+import type { Mark } from '../risk.ts';
+import { type Field, type Recipient, riskOf, type Sentence, type SentenceContext } from '../sentence.ts';
+import { counted, listOf, say, strong, type TextPart } from '../text.ts';
 import { addressPart, amount, amountText } from '../values.ts';
+import { distinctMarks, worstConsequence } from './clauses.ts';
+import { feeWords } from './fee.ts';
 import { cautionOf, chainPart, historyText, partyPart, recipientOf, senderOf, signerPart } from './parties.ts';
 
 const BTC = { symbol: 'BTC', decimals: 8 };
+const BITCOIN = 'bip122';
 
-/** What leaves the account; change that comes back to it is none of it. */
+/** What leaves the account; change that comes back to it is told as such. */
 export function bitcoinSentence(
   context: SentenceContext,
   { transaction, signedScript, ownScripts }: ParsedBitcoin,
   unsigned: string,
   signWith: string,
 ): Sentence {
-  const caip2 = 'bip122';
-  const paid = transaction.outputs.filter(({ scriptPubkey }) => !ownScripts.has(scriptPubkey));
-  const recipients = paid.flatMap(({ address }) => (address === '' ? [] : [recipientOf(context, address)]));
-  const cautions = recipients.flatMap((recipient) => cautionOf(context, recipient) ?? []);
-  const scripts = paid.filter(({ address }) => address === '');
+  const isChange = ({ scriptPubkey }: BitcoinOutput): boolean => ownScripts.has(scriptPubkey);
+  const paid = transaction.outputs.filter((output) => !isChange(output)).map((output) => paidOf(context, output));
+  const change = transaction.outputs.filter(isChange);
   const from = signerPart(context, signWith);
-  const where = say` on ${chainPart(caip2)}`;
+  const where = say` on ${chainPart(BITCOIN)}`;
   const total = paid.reduce((sum, { value }) => sum + value, 0n);
+  // The signer proves what its inputs hold, so the fee is known to the last unit (docs/decisions/0027).
+  const fee = feeWords({ family: 'bip122', most: transaction.fee, unit: BTC, sent: total, isExact: true });
+  const feeText = say`, with a fee of ${amount(transaction.fee, BTC)}`;
   const foreign = transaction.inputs.filter(({ scriptPubkey }) => scriptPubkey !== signedScript).length;
-  const fee = say`, with a fee of ${amount(transaction.fee, BTC)}`;
   const shared =
     foreign === 0 ? say`` : say`; ${counted(foreign, 'input')} of others ${foreign === 1 ? 'is' : 'are'} in it`;
   const [only] = paid;
-  const parties = paid.map(
-    ({ address, value }) =>
-      say`${amount(value, BTC)} to ${address === '' ? strong('a script without an address') : partyPart(context, address)}`,
-  );
   const parts =
     only === undefined
-      ? say`Move coins of ${from} within itself${where}${fee}${shared}.`
+      ? say`Move coins of ${from} within itself${where}${feeText}${shared}.`
       : paid.length === 1
-        ? say`Send ${amount(only.value, BTC)} from ${from}${where}${fee}${shared} to ${only.address === '' ? strong('a script without an address') : partyPart(context, only.address)}${cautions[0]?.words ?? []}.`
-        : say`Send ${amount(total, BTC)} from ${from}${where}: ${listOf(parties)}${fee}${shared}.`;
-  const marks = [
-    ...cautions.map(({ mark }) => mark),
-    ...(scripts.length > 0 ? [{ risk: 'LOOK_CLOSELY' as const, text: 'pays a script without an address' }] : []),
+        ? say`Send ${amount(only.value, BTC)} from ${from}${where}${feeText}${shared} to ${only.party}${only.words}.`
+        : say`Send ${amount(total, BTC)} from ${from}${where}: ${listOf(paid.map(({ clause }) => clause))}${feeText}${shared}.`;
+  const marks: readonly Mark[] = [
+    ...paid.flatMap(({ marks: found }) => found),
+    ...fee.marks,
     ...(foreign > 0 ? [{ risk: 'LOOK_CLOSELY' as const, text: 'others sign inputs of it too' }] : []),
   ];
   const consequence =
-    cautions[0]?.consequence ?? (marks.length === 0 ? undefined : 'I have read every output of this transaction.');
+    worstConsequence([...paid, fee]) ??
+    (marks.length === 0 ? undefined : 'I have read every output of this transaction.');
   const bytes = Buffer.from(unsigned, 'hex');
   return {
     parts,
-    marks: [...new Map(marks.map((mark) => [mark.text, mark])).values()],
+    marks: distinctMarks(marks),
     ...(consequence !== undefined && { consequence }),
     steps:
-      paid.length < 2 ? [] : parties.map((sentence) => ({ sentence: say`send ${sentence}`, risk: 'ROUTINE' as const })),
+      paid.length < 2
+        ? []
+        : [
+            ...paid.map(({ clause, marks: found }) => ({
+              sentence: say`send ${clause}`,
+              risk: riskOf({ marks: found }),
+            })),
+            ...change.map(({ value }) => ({
+              sentence: say`keep ${amount(value, BTC)} as change in ${from}`,
+              risk: 'ROUTINE' as const,
+            })),
+          ],
     fields: [
-      ...paid.map(({ address, value, scriptPubkey }) => ({
-        label: 'Output',
-        value: say`${address === '' ? scriptPubkey : { ...addressPart(address), text: address }} ${amountText(value, BTC)}`,
-        kind: 'ADDRESS' as const,
-        ...(address !== '' && { note: historyText(recipientOf(context, address), context.nowMs) }),
+      ...paid.map(({ field }) => field),
+      ...change.map((output) => ({
+        ...outputField(output),
+        label: 'Change',
+        note: 'comes back to the account that signs',
       })),
-      { label: 'Fee', value: [{ text: amountText(transaction.fee, BTC) }], kind: 'AMOUNT' },
+      fee.field,
       { label: 'Inputs', value: say`${transaction.inputs.length}`, kind: 'TEXT' },
     ],
     sender: senderOf(context, signWith),
-    recipients,
+    recipients: paid.flatMap(({ recipient }) => recipient ?? []),
     // Each input has a digest of its own; what identifies the whole is the digest of the PSBT.
     bytes: { algorithm: 'sha-256', digest: `0x${toHex(sha256(bytes))}`, unsigned: `0x${toHex(bytes)}` },
   };
 }
+
+interface Paid {
+  readonly value: bigint;
+  readonly party: TextPart;
+  /** What is to be said of the recipient. */
+  readonly words: readonly TextPart[];
+  readonly clause: readonly TextPart[];
+  readonly marks: readonly Mark[];
+  readonly consequence?: string;
+  readonly recipient?: Recipient;
+  readonly field: Field;
+}
+
+function paidOf(context: SentenceContext, output: BitcoinOutput): Paid {
+  const { address, value } = output;
+  if (address === '') {
+    const party = strong('a script without an address');
+    return {
+      value,
+      party,
+      words: [],
+      clause: say`${amount(value, BTC)} to ${party}`,
+      marks: [{ risk: 'LOOK_CLOSELY', text: 'pays a script without an address' }],
+      field: outputField(output),
+    };
+  }
+  const recipient = recipientOf(context, address, BITCOIN);
+  const caution = cautionOf(context, recipient, BITCOIN);
+  const party = partyPart(context, address);
+  const words = caution?.words ?? [];
+  return {
+    value,
+    party,
+    words,
+    clause: say`${amount(value, BTC)} to ${party}${words}`,
+    marks: caution === undefined ? [] : [caution.mark],
+    ...(caution !== undefined && { consequence: caution.consequence }),
+    recipient,
+    field: { ...outputField(output), note: historyText(recipient, context.nowMs) },
+  };
+}
+
+const outputField = ({ address, value, scriptPubkey }: BitcoinOutput): Field => ({
+  label: 'Output',
+  value: say`${address === '' ? scriptPubkey : { ...addressPart(address), text: address }} ${amountText(value, BTC)}`,
+  kind: 'ADDRESS',
+});

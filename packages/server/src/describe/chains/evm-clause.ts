@@ -5,6 +5,7 @@ import type { Mark } from '../risk.ts';
 import type { Field, Recipient, SentenceContext } from '../sentence.ts';
 import { count, counted, say, strong, type TextPart, written } from '../text.ts';
 import { addressPart, amount, amountText, byteCount, isUnlimited } from '../values.ts';
+import { worstConsequence } from './clauses.ts';
 import { type EvmReading, readEvmCall, type Token } from './evm-call.ts';
 import { cautionOf, chainPart, historyText, partyPart, recipientOf } from './parties.ts';
 
@@ -31,18 +32,50 @@ export interface Clause {
 const onOf = (caip2: string | undefined): readonly TextPart[] =>
   caip2 === undefined ? say` on ${strong('every chain')}` : say` on ${chainPart(caip2)}`;
 
+const UPLOADED: Mark = {
+  risk: 'LOOK_CLOSELY',
+  text: 'read by an uploaded interface: whoever uploaded it vouches',
+};
+
+/** The words of a call, with what is true of every call: who vouches for its meaning, and who gets its coins. */
 export function evmClause(context: SentenceContext, place: EvmPlace, call: EvmCall): Clause {
   const reading = readEvmCall(context, place.caip2, call);
-  const clause = clauseOf(context, place, call, reading);
-  return { ...clause, fields: [...callFields(context, place, call, reading), ...clause.fields] };
+  const { fields = [], recipients = [], ...spoken } = speak(context, place, call, reading);
+  const coins = coinsOf(context, place, call, reading);
+  const isUploaded = 'isUploaded' in reading && reading.isUploaded;
+  const marks = [
+    ...spoken.marks,
+    ...(coins?.caution === undefined ? [] : [coins.caution.mark]),
+    ...(isUploaded ? [UPLOADED] : []),
+  ];
+  const agreed = worstConsequence([
+    spoken,
+    ...(coins?.caution === undefined ? [] : [{ ...coins.caution, marks: [coins.caution.mark] }]),
+    ...(isUploaded ? [{ marks: [UPLOADED], consequence: UPLOADED_CONSEQUENCE }] : []),
+  ]);
+  return {
+    ...spoken,
+    marks,
+    ...(agreed !== undefined && { consequence: agreed }),
+    recipients: [...recipients, ...(coins === undefined ? [] : [coins.recipient])],
+    fields: [...callFields(context, place, call, reading), ...fields],
+  };
 }
+
+const UPLOADED_CONSEQUENCE =
+  'The contract does what its uploader says only if the uploader is right. I have read the fields and want this call.';
+
+/** The contract that gets the coins of a call. Wrapping gives back as many, by a contract that the operator has named. */
+function coinsOf(context: SentenceContext, place: EvmPlace, { to, value }: EvmCall, { kind }: EvmReading) {
+  if (value === 0n || to === '' || kind === 'payment') return undefined;
+  const recipient = recipientOf(context, to, chainOf(place));
+  return { recipient, caution: kind === 'wrapping' ? undefined : cautionOf(context, recipient, chainOf(place)) };
+}
+
+/** What the history of payments goes by. */
+const chainOf = ({ caip2 }: EvmPlace): string => caip2 ?? 'eip155';
 
 type Spoken = Omit<Clause, 'fields' | 'recipients'> & Partial<Pick<Clause, 'fields' | 'recipients'>>;
-
-function clauseOf(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: EvmReading): Clause {
-  const spoken = speak(context, place, call, reading);
-  return { fields: [], recipients: [], ...spoken };
-}
 
 function speak(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: EvmReading): Spoken {
   switch (reading.kind) {
@@ -56,6 +89,8 @@ function speak(context: SentenceContext, place: EvmPlace, call: EvmCall, reading
       return reduction(context, place, call, reading);
     case 'approval-for-all':
       return approvalForAll(context, place, call, reading);
+    case 'wrapping':
+      return wrapping(context, place, call, reading);
     case 'call':
       return known(context, place, call, reading);
     case 'unreadable':
@@ -78,8 +113,8 @@ function payment(
   extra: readonly TextPart[] = [],
 ): Spoken {
   const { caip2, from } = place;
-  const recipient = recipientOf(context, to, caip2);
-  const caution = cautionOf(context, recipient);
+  const recipient = recipientOf(context, to, chainOf(place));
+  const caution = cautionOf(context, recipient, chainOf(place));
   const party = partyPart(context, to, caip2);
   const alone =
     caip2 === undefined
@@ -111,19 +146,25 @@ function quantity(
   { caip2 }: EvmPlace,
   { address, unit }: Token,
   { amount: value, isItem }: { readonly amount: bigint; readonly isItem: boolean },
+  isAll = isUnlimited(value),
 ): readonly TextPart[] {
   if (isItem) return say`${strong(`token ${value}`)} of ${partyPart(context, address, caip2)}`;
   if (unit !== undefined) {
-    return [isUnlimited(value) ? strong(`unlimited ${unit.symbol}`) : amount(value, unit)];
+    return [isAll ? strong(`unlimited ${unit.symbol}`) : amount(value, unit)];
   }
   const token = partyPart(context, address, caip2);
-  if (isUnlimited(value)) return say`${strong('unlimited')} ${token}`;
+  if (isAll) return say`${strong('unlimited')} ${token}`;
   return say`${strong(String(value))} of the smallest unit of ${token}`;
 }
 
-/** Coins that a call takes along. */
-const withValue = (context: SentenceContext, place: EvmPlace, { value }: EvmCall): readonly TextPart[] =>
-  value === 0n ? [] : say` and send ${amount(value, unitOf(context, place))} with it`;
+/** Coins that a call takes along, and what is to be said of the contract that gets them. */
+function withValue(context: SentenceContext, place: EvmPlace, call: EvmCall): readonly TextPart[] {
+  if (call.value === 0n) return [];
+  const coins = say` and send ${amount(call.value, unitOf(context, place))} with it`;
+  if (call.to === '') return coins;
+  const caution = cautionOf(context, recipientOf(context, call.to, chainOf(place)), chainOf(place));
+  return caution === undefined ? coins : say`${coins} to this contract${caution.words}`;
+}
 
 type Reading<Kind extends EvmReading['kind']> = EvmReading & { readonly kind: Kind };
 
@@ -143,41 +184,72 @@ function transfer(context: SentenceContext, place: EvmPlace, call: EvmCall, read
   };
 }
 
+/** Balances of some tokens are counted in 96 bits: so much is more than there is of any. */
+const isAsGoodAsAll = (value: bigint): boolean => isUnlimited(value, 96);
+
+/** Who may take something: not paid, but to be compared like somebody who is. */
+function spenderOf(context: SentenceContext, place: EvmPlace, address: string) {
+  const recipient = recipientOf(context, address, chainOf(place));
+  const caution = recipient.lookAlike === undefined ? undefined : cautionOf(context, recipient, chainOf(place));
+  const field: Field = {
+    label: 'Spender',
+    value: [{ ...addressPart(address, place.caip2), text: recipient.address }],
+    kind: 'ADDRESS',
+    note: historyText(recipient, context.nowMs),
+  };
+  return {
+    part: partyPart(context, address, place.caip2),
+    recipients: [recipient],
+    fields: [field],
+    words: caution?.words ?? [],
+    marks: caution === undefined ? [] : [caution.mark],
+  };
+}
+
 function approval(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: Reading<'approval'>): Spoken {
   const { caip2, from } = place;
-  const spender = partyPart(context, reading.spender, caip2);
+  const { part: spender, words, marks, ...told } = spenderOf(context, place, reading.spender);
   const coin = tokenPart(context, place, reading.token);
   const extra = withValue(context, place, call);
   if (reading.amount === 0n && !reading.adds && !reading.isItem) {
     return {
-      alone: say`Take back from ${spender} the right to spend ${coin} of ${from}${extra}.`,
+      alone: say`Take back from ${spender} the right to spend ${coin} of ${from}${onOf(caip2)}${extra}.`,
       step: say`take back from ${spender} the right to spend ${coin}${extra}`,
+      fields: told.fields,
       ...ROUTINE,
     };
   }
-  const what = quantity(context, place, reading.token, reading);
+  // Permit2 counts in 160 bits, and no token has half as many units.
+  const isAll = !reading.isItem && isUnlimited(reading.amount, 160);
+  const what = quantity(context, place, reading.token, reading, isAll);
   if (reading.isItem) {
     return {
-      alone: say`Let ${spender} take ${what} from ${from}${onOf(caip2)}, at any time${extra}.`,
-      step: say`let ${spender} take ${what}${extra}`,
-      marks: [{ risk: 'LOOK_CLOSELY', text: 'somebody else may take it' }],
+      alone: say`Let ${spender} take ${what} from ${from}${onOf(caip2)}, at any time${extra}${words}.`,
+      step: say`let ${spender} take ${what}${extra}${words}`,
+      marks: [{ risk: 'LOOK_CLOSELY', text: 'somebody else may take it' }, ...marks],
       consequence: 'Whoever controls that address can take this token at any time. I want that.',
+      ...told,
     };
   }
-  if (isUnlimited(reading.amount)) {
+  if (isAll) {
     return {
-      alone: say`Let ${spender} spend ${what} of ${from}${onOf(caip2)}, until taken back${extra}.`,
-      step: say`let ${spender} spend ${what}, until taken back${extra}`,
-      marks: [{ risk: 'DANGER', text: 'unlimited spending' }],
+      alone: say`Let ${spender} spend ${what} of ${from}${onOf(caip2)}, until taken back${extra}${words}.`,
+      step: say`let ${spender} spend ${what}, until taken back${extra}${words}`,
+      marks: [{ risk: 'DANGER', text: 'unlimited spending' }, ...marks],
       consequence: 'Whoever controls that address can take all of this token, now and later. I want that.',
+      ...told,
     };
   }
   const upTo = reading.adds ? 'spend another' : 'spend up to';
+  const mark: Mark = isAsGoodAsAll(reading.amount)
+    ? { risk: 'DANGER', text: 'so much that it is as good as unlimited' }
+    : { risk: 'LOOK_CLOSELY', text: 'somebody else may spend' };
   return {
-    alone: say`Let ${spender} ${upTo} ${what} of ${from}${onOf(caip2)}, at any time${extra}.`,
-    step: say`let ${spender} spend ${what}${extra}`,
-    marks: [{ risk: 'LOOK_CLOSELY', text: 'somebody else may spend' }],
+    alone: say`Let ${spender} ${upTo} ${what} of ${from}${onOf(caip2)}, at any time${extra}${words}.`,
+    step: say`let ${spender} spend ${what}${extra}${words}`,
+    marks: [mark, ...marks],
     consequence: 'Whoever controls that address can take this amount at any time. I want that.',
+    ...told,
   };
 }
 
@@ -185,12 +257,13 @@ const tokenPart = (context: SentenceContext, { caip2 }: EvmPlace, { address, uni
   unit === undefined ? partyPart(context, address, caip2) : strong(unit.symbol);
 
 function reduction(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: Reading<'reduction'>): Spoken {
-  const spender = partyPart(context, reading.spender, place.caip2);
+  const { part: spender, fields } = spenderOf(context, place, reading.spender);
   const what = quantity(context, place, reading.token, reading);
   const extra = withValue(context, place, call);
   return {
     alone: say`Let ${spender} spend ${what} less of ${place.from}${onOf(place.caip2)}${extra}.`,
     step: say`let ${spender} spend ${what} less${extra}`,
+    fields,
     ...ROUTINE,
   };
 }
@@ -201,21 +274,35 @@ function approvalForAll(
   call: EvmCall,
   { operator, approved, token }: Reading<'approval-for-all'>,
 ): Spoken {
-  const party = partyPart(context, operator, place.caip2);
+  const { part: party, words, marks, ...told } = spenderOf(context, place, operator);
   const contract = partyPart(context, token.address, place.caip2);
   const extra = withValue(context, place, call);
+  const where = onOf(place.caip2);
   if (!approved) {
     return {
-      alone: say`Take back from ${party} the right to move what ${place.from} holds in ${contract}${extra}.`,
+      alone: say`Take back from ${party} the right to move what ${place.from} holds in ${contract}${where}${extra}.`,
       step: say`take back from ${party} the right to move what is held in ${contract}${extra}`,
+      fields: told.fields,
       ...ROUTINE,
     };
   }
   return {
-    alone: say`Let ${party} move everything that ${place.from} holds or will hold in ${contract}${extra}.`,
-    step: say`let ${party} move everything that is or will be held in ${contract}${extra}`,
-    marks: [{ risk: 'DANGER', text: 'gives away everything in a contract' }],
+    alone: say`Let ${party} move everything that ${place.from} holds or will hold in ${contract}${where}${extra}${words}.`,
+    step: say`let ${party} move everything that is or will be held in ${contract}${extra}${words}`,
+    marks: [{ risk: 'DANGER', text: 'gives away everything in a contract' }, ...marks],
     consequence: 'Whoever controls that address can take everything held there, now and later. I want that.',
+    ...told,
+  };
+}
+
+/** Coins in another form: the contract holds them, and gives as many tokens for them. */
+function wrapping(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: Reading<'wrapping'>): Spoken {
+  const contract = partyPart(context, reading.contract, place.caip2);
+  const coins = say` and send ${amount(call.value, unitOf(context, place))} with it`;
+  return {
+    alone: say`Call ${strong('deposit')} of ${contract} from ${place.from}${onOf(place.caip2)}${coins}.`,
+    step: say`call ${strong('deposit')} of ${contract}${coins}`,
+    ...ROUTINE,
   };
 }
 
@@ -223,27 +310,36 @@ function approvalForAll(
 function known(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: Reading<'call'>): Spoken {
   const { caip2, from, fromAddress } = place;
   const contract = partyPart(context, reading.contract, caip2);
-  const name = { ...strong(reading.name), userText: true as const };
+  const name = { ...strong(written(reading.name, 80).text), userText: true as const };
   const extra = withValue(context, place, call);
   const strangers = [...addressesIn([...reading.args.values()])].some((address) => address !== fromAddress);
-  const hasBytes = [...reading.args.values()].some(holdsBytes);
-  const mark: Mark | undefined = strangers
-    ? { risk: 'LOOK_CLOSELY', text: 'names other addresses: read the fields' }
-    : hasBytes
-      ? { risk: 'LOOK_CLOSELY', text: 'carries bytes that may be another call: read the fields' }
-      : undefined;
+  const { opaqueBytes } = reading;
+  const opaque = opaqueBytes === 0 ? [] : say`, with ${strong(counted(opaqueBytes, 'byte'))} that nobody here can read`;
+  const marks: Mark[] = [
+    ...(strangers ? [{ risk: 'LOOK_CLOSELY' as const, text: 'names other addresses: read the fields' }] : []),
+    ...(opaqueBytes > 0
+      ? [{ risk: 'UNREADABLE' as const, text: 'carries bytes that nobody here can read: they may be another call' }]
+      : []),
+  ];
+  const consequence =
+    opaqueBytes > 0
+      ? 'Nobody here can say what the contract does with these bytes. I want this call.'
+      : 'I have read every argument in the fields and want this call.';
   return {
-    alone: say`Call ${name} of ${contract} from ${from}${onOf(caip2)}${extra}.`,
-    step: say`call ${name} of ${contract}${extra}`,
-    marks: mark === undefined ? [] : [mark],
-    ...(mark !== undefined && { consequence: 'I have read every argument in the fields and want this call.' }),
+    alone: say`Call ${name} of ${contract} from ${from}${onOf(caip2)}${extra}${opaque}.`,
+    step: say`call ${name} of ${contract}${extra}${opaque}`,
+    marks,
+    ...(marks.length > 0 && { consequence }),
     fields: [...reading.args].map(([label, value]) => argumentField(context, place, label, value)),
   };
 }
 
 function unknown(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: Reading<'unreadable'>): Spoken {
   const contract = partyPart(context, reading.contract, place.caip2);
-  const coins = call.value === 0n ? [] : say`, with ${amount(call.value, unitOf(context, place))},`;
+  const caution =
+    call.value === 0n ? undefined : cautionOf(context, recipientOf(context, call.to, chainOf(place)), chainOf(place));
+  const coins =
+    call.value === 0n ? [] : say`, with ${amount(call.value, unitOf(context, place))} for it${caution?.words ?? []},`;
   const where = onOf(place.caip2);
   return {
     alone: say`Sign a call of ${contract} from ${place.from}${where}${coins} that nobody here can read.`,
@@ -315,14 +411,6 @@ function* addressesIn(values: readonly DynamicValue[]): Generator<string> {
   }
 }
 
-function holdsBytes(value: DynamicValue): boolean {
-  if (typeof value === 'boolean' || typeof value === 'string') return false;
-  if (Array.isArray(value)) return value.some(holdsBytes);
-  if (value instanceof Map) return [...value.values()].some(holdsBytes);
-  if ('items' in value) return value.items.some(holdsBytes);
-  return 'text' in value && value.text.length > 2 + 64 && value.kind === 'hex';
-}
-
 const ARGUMENT_MAX = 600;
 
 /** Decoded values as text, in the notation of JSON with bare hex and numbers. */
@@ -345,7 +433,7 @@ export function argumentField(
     const part = partyPart(context, value.text, caip2);
     const full = addressPart(value.text, caip2);
     return {
-      label,
+      label: written(label, 80).text,
       value:
         part.text === full.text ? [{ ...full, text: full.address ?? value.text }] : say`${part} ${full.address ?? ''}`,
       kind: 'ADDRESS',

@@ -1,7 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { type EvmCall, unbatched } from '../../chains/ethereum/batch.ts';
 import { authorityOf } from '../../chains/ethereum/eip7702.ts';
+import { ethereumFees } from '../../chains/ethereum/fees.ts';
 import { type EthereumTransaction, serializeEthereumTransaction } from '../../chains/ethereum/transaction.ts';
+import { TEMPO_CHAIN_IDS } from '../../chains/tempo/fee-token.ts';
 import { toHex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { chainTitle, evmCaip2, nativeUnit } from '../chain-names.ts';
@@ -9,7 +11,9 @@ import type { Mark } from '../risk.ts';
 import { type Field, riskOf, type Sentence, type SentenceContext, type SignedBytes, type Step } from '../sentence.ts';
 import { count, say, strong, type TextPart } from '../text.ts';
 import { addressPart, amountText } from '../values.ts';
+import { distinctMarks, worstConsequence } from './clauses.ts';
 import { type Clause, type EvmPlace, evmClause } from './evm-clause.ts';
+import { type FeeWords, feeWords, withFee } from './fee.ts';
 import { chainPart, senderOf, signerPart } from './parties.ts';
 
 const NO_CODE = `0x${'00'.repeat(20)}`;
@@ -17,7 +21,7 @@ const NO_CODE = `0x${'00'.repeat(20)}`;
 /** A transaction of an EVM chain that `from` signs. */
 export function ethereumSentence(context: SentenceContext, tx: EthereumTransaction, from: string): Sentence {
   const caip2 = tx.chainId === 0n ? undefined : evmCaip2(tx.chainId);
-  const said = callsSentence(context, caip2, from, [tx]);
+  const said = withFee(callsSentence(context, caip2, from, [tx]), feeOf(context, tx));
   const delegated = tx.authorizationList
     .filter((entry) => authorityOf(entry) === from)
     .map((entry) => delegationClause(context, signerPart(context, from, caip2), entry.chainId, entry.address));
@@ -40,7 +44,7 @@ export function ethereumSentence(context: SentenceContext, tx: EthereumTransacti
             ...(said.steps?.length ? said.steps : [{ sentence: said.parts, risk: riskOf(said) }]),
             ...delegated.map(({ alone, marks: found }) => ({ sentence: alone, risk: riskOf({ marks: found }) })),
           ],
-    fields: [...(said.fields ?? []), ...transactionFields(context, tx)],
+    fields: [...(said.fields ?? []), ...transactionFields(tx)],
     bytes: bytesOf(tx),
   };
 }
@@ -51,9 +55,25 @@ function bytesOf(tx: EthereumTransaction): SignedBytes {
   return { algorithm: 'keccak-256', digest: `0x${digest}`, unsigned: `0x${unsigned}` };
 }
 
-function transactionFields(context: SentenceContext, tx: EthereumTransaction): readonly Field[] {
+export const gweiText = (wei: bigint): TextPart => ({ text: amountText(wei, { symbol: 'gwei', decimals: 9 }) });
+
+/** Fees that a rollup takes for its data are not in a transaction. */
+function feeOf(context: SentenceContext, tx: EthereumTransaction): FeeWords {
+  const [fee] = ethereumFees(tx);
+  return evmFee(context, tx.chainId, fee?.amount, tx.value);
+}
+
+/** Prices of gas on Tempo are in 10^-18 dollars. */
+const DOLLARS = { symbol: 'USD', decimals: 18 };
+
+export function evmFee(context: SentenceContext, chainId: bigint, most: bigint | undefined, sent: bigint): FeeWords {
+  if (TEMPO_CHAIN_IDS.includes(chainId)) return feeWords({ family: 'tempo', most, unit: DOLLARS, sent: 0n });
+  const unit = nativeUnit(context.chains, evmCaip2(chainId === 0n ? 1n : chainId));
+  return feeWords({ family: 'eip155', most, unit, sent });
+}
+
+function transactionFields(tx: EthereumTransaction): readonly Field[] {
   const caip2 = evmCaip2(tx.chainId === 0n ? 1n : tx.chainId);
-  const fee = tx.gas * tx.maxFeePerGas;
   const fields: Field[] = [
     {
       label: 'Chain',
@@ -61,8 +81,11 @@ function transactionFields(context: SentenceContext, tx: EthereumTransaction): r
       kind: 'TEXT',
     },
     { label: 'Nonce', value: [{ text: count(tx.nonce) }], kind: 'TEXT' },
-    { label: 'Network fee', value: say`at most ${amountText(fee, nativeUnit(context.chains, caip2))}`, kind: 'AMOUNT' },
     { label: 'Gas limit', value: [{ text: count(tx.gas) }], kind: 'TEXT' },
+    { label: 'Price of gas, at most', value: [gweiText(tx.maxFeePerGas)], kind: 'AMOUNT' },
+    ...(tx.type === 'TYPE_2' || tx.type === 'TYPE_3' || tx.type === 'TYPE_4'
+      ? [{ label: 'Tip, at most', value: [gweiText(tx.maxPriorityFeePerGas)], kind: 'AMOUNT' as const }]
+      : []),
   ];
   if (tx.accessList.length > 0) {
     fields.push({ label: 'Access list', value: say`${tx.accessList.length} contracts`, kind: 'TEXT' });
@@ -83,7 +106,7 @@ export function callsSentence(
   const place: EvmPlace = { caip2, from: signerPart(context, from, caip2), fromAddress: from.toLowerCase() };
   const clauses = readCalls(place.fromAddress, calls).map((call) => evmClause(context, place, call));
   const sender = senderOf(context, from, caip2);
-  const marks = distinct(clauses.flatMap(({ marks: found }) => found));
+  const marks = distinctMarks(clauses.flatMap(({ marks: found }) => found));
   const consequence = worstConsequence(clauses);
   const recipients = clauses.flatMap(({ recipients: paid }) => paid);
   const common = { marks, ...(consequence !== undefined && { consequence }), sender, recipients };
@@ -114,21 +137,6 @@ function readCalls(from: string, calls: readonly EvmCall[]): readonly EvmCall[] 
     if (error instanceof ApiError) return calls;
     throw error;
   }
-}
-
-const distinct = (marks: readonly Mark[]): readonly Mark[] => [
-  ...new Map(marks.map((mark) => [`${mark.risk} ${mark.text}`, mark])).values(),
-];
-
-function worstConsequence(clauses: readonly Clause[]): string | undefined {
-  const found = clauses.flatMap(({ consequence, marks }) =>
-    consequence === undefined ? [] : [{ consequence, risk: riskOf({ marks }) }],
-  );
-  for (const risk of ['UNREADABLE', 'DANGER', 'LOOK_CLOSELY'] as const) {
-    const first = found.find((one) => one.risk === risk);
-    if (first !== undefined) return first.consequence;
-  }
-  return undefined;
 }
 
 /** EIP-7702: an account borrows code. */

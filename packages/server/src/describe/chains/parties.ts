@@ -1,6 +1,6 @@
 import { addressKey } from '../../storage/address-key.ts';
 import { chainTitle, configuredToken } from '../chain-names.ts';
-import { interfaceKey, type SignerRecord } from '../names.ts';
+import { interfaceKey, paymentKey, type SignerRecord } from '../names.ts';
 import type { Mark } from '../risk.ts';
 import type { Recipient, Sender, SentenceContext } from '../sentence.ts';
 import { counted, named, say, strong, type TextPart } from '../text.ts';
@@ -50,10 +50,13 @@ export function partyPart(context: SentenceContext, address: string, caip2?: str
   return name === undefined ? shown : { ...shown, ...named(name) };
 }
 
-/** Somebody who is paid, with what is known of earlier payments. */
-export function recipientOf(context: SentenceContext, address: string, caip2?: string): Recipient {
-  const name = knownName(context, address, caip2);
-  const paid = context.names.get('payment', addressKey(address));
+/**
+ * Somebody who is paid, with what is known of earlier payments on the same chain; `chain` is a family where the
+ * transaction names none.
+ */
+export function recipientOf(context: SentenceContext, address: string, chain: string): Recipient {
+  const name = knownName(context, address, chain);
+  const paid = context.names.get('payment', paymentKey(chain, addressKey(address)));
   const paidCount = Math.max(0, (paid?.count ?? 0) - (context.isDone ? 1 : 0));
   const isOwn = signerOf(context, address) !== undefined;
   const isLookAlike = paid?.alike !== undefined && !isOwn && paidCount === 0;
@@ -74,7 +77,7 @@ interface Caution {
 }
 
 /** What is to be said of somebody who is paid; nothing where that was done before, or it is an own account. */
-export function cautionOf(context: SentenceContext, recipient: Recipient): Caution | undefined {
+export function cautionOf(context: SentenceContext, recipient: Recipient, chain: string): Caution | undefined {
   const { lookAlike, address, paidCount } = recipient;
   if (lookAlike !== undefined) {
     const other = lookAlike.name === undefined ? addressPart(lookAlike.address) : named(lookAlike.name);
@@ -85,7 +88,7 @@ export function cautionOf(context: SentenceContext, recipient: Recipient): Cauti
     };
   }
   if (paidCount > 0 || signerOf(context, address) !== undefined) return undefined;
-  const countedSince = context.names.get('payment', addressKey(address))?.countedSinceMs;
+  const countedSince = context.names.get('payment', paymentKey(chain, addressKey(address)))?.countedSinceMs;
   const since = countedSince === undefined ? undefined : dateText(countedSince);
   return {
     words: since === undefined ? say`, never paid from here` : say`, not paid from here since ${since}`,

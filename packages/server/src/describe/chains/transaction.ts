@@ -13,7 +13,8 @@ import type { SignerRecord } from '../names.ts';
 import { type Sentence, type SentenceContext, unreadable } from '../sentence.ts';
 import { say } from '../text.ts';
 import { bitcoinSentence } from './bitcoin.ts';
-import { callsSentence, ethereumSentence } from './evm.ts';
+import { callsSentence, ethereumSentence, evmFee } from './evm.ts';
+import { settledFee, withFee } from './fee.ts';
 import { senderOf, signerOf, signerPart } from './parties.ts';
 import { solanaSentence } from './solana.ts';
 import { tronSentence } from './tron.ts';
@@ -48,7 +49,7 @@ function read(context: SentenceContext, type: TransactionType, unsigned: string,
     case 'TRANSACTION_TYPE_TEMPO':
       return tempoSentence(context, unsigned, evmAddress(signer, signWith));
     case 'TRANSACTION_TYPE_SOLANA':
-      return solanaSentence(context, unsigned, signWith, undefined);
+      return solanaSentence(context, unsigned, [signWith], undefined);
     case 'TRANSACTION_TYPE_TRON':
       return tronSentence(context, parseTron(unsigned), unsigned, signWith);
     case 'TRANSACTION_TYPE_BITCOIN': {
@@ -78,7 +79,12 @@ function candidatesOf({ curve, publicKey, address, addressFormat, addresses }: S
 
 function tempoSentence(context: SentenceContext, unsigned: string, from: string): Sentence {
   const transaction = parseTempoTransaction(unsigned);
-  const said = callsSentence(context, evmCaip2(transaction.chainId), from, evmCalls(transaction));
+  const { chainId, gasLimit, maxFeePerGas, feePayer } = transaction;
+  const fee =
+    feePayer.kind === 'sender'
+      ? evmFee(context, chainId, gasLimit * maxFeePerGas, 0n)
+      : settledFee({ text: 'paid by another account' });
+  const said = withFee(callsSentence(context, evmCaip2(chainId), from, evmCalls(transaction)), fee);
   const bytes = Buffer.from(unsigned.replace(/^0x/i, ''), 'hex');
   const hands = transaction.authorizationList.length > 0 || transaction.keyAuthorization !== '';
   return {
@@ -89,7 +95,7 @@ function tempoSentence(context: SentenceContext, unsigned: string, from: string)
       consequence: 'Other keys or code can then act for the account. I want that.',
     }),
     // With a fee payer the signature leaves out what that one chooses, so the digest is not that of these bytes.
-    ...(transaction.feePayer.kind === 'sender' && {
+    ...(feePayer.kind === 'sender' && {
       bytes: { algorithm: 'keccak-256', digest: `0x${toHex(keccak_256(bytes))}`, unsigned: `0x${toHex(bytes)}` },
     }),
   };

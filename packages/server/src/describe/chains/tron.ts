@@ -5,6 +5,7 @@ import { toHex } from '../../lib/encoding.ts';
 import { danger, lookClosely, routine, type Sentence, type SentenceContext, unreadable } from '../sentence.ts';
 import { say, strong, type TextPart, written } from '../text.ts';
 import { addressPart, amount } from '../values.ts';
+import { feeWords, settledFee, withFee } from './fee.ts';
 import { cautionOf, chainPart, historyText, partyPart, recipientOf, senderOf, signerPart } from './parties.ts';
 
 const TRX = { symbol: 'TRX', decimals: 6 };
@@ -18,12 +19,18 @@ export function tronSentence(
 ): Sentence {
   const memo = transaction.data === '' ? undefined : Buffer.from(transaction.data, 'hex').toString('utf8');
   const said = contractSentence(context, transaction, signWith);
+  const [contract] = transaction.contract;
+  // Only calls of contracts are charged up to the limit; anything else pays for its bytes.
+  const fee =
+    contract.type === 'TriggerSmartContract'
+      ? feeWords({ family: 'tron', most: transaction.feeLimit, unit: TRX, sent: contract.callValue })
+      : settledFee({ text: 'what the chain asks for the bytes of the transaction' });
+  const whole = withFee(said, fee);
   return {
-    ...said,
+    ...whole,
     fields: [
-      ...(said.fields ?? []),
-      { label: 'Contract', value: [{ text: transaction.contract[0].type }], kind: 'CODE' },
-      { label: 'Fee limit', value: [amount(transaction.feeLimit, TRX)], kind: 'AMOUNT' },
+      ...(whole.fields ?? []),
+      { label: 'Contract', value: [{ text: contract.type }], kind: 'CODE' },
       ...(memo === undefined ? [] : [{ label: 'Memo', value: [written(memo, 600)], kind: 'TEXT' as const }]),
     ],
     sender: senderOf(context, signWith),
@@ -44,7 +51,12 @@ function contractSentence(context: SentenceContext, transaction: TronTransaction
       return payment(context, from, [amount(contract.amount, TRX)], contract.toAddress);
     case 'TransferAssetContract': {
       const what = say`${strong(String(contract.amount))} of the smallest unit of token ${written(contract.assetName, 40)}`;
-      return payment(context, from, what, contract.toAddress);
+      const said = payment(context, from, what, contract.toAddress);
+      return {
+        ...said,
+        marks: [...said.marks, { risk: 'LOOK_CLOSELY', text: 'a token that the operator has not configured' }],
+        consequence: said.consequence ?? 'Nobody here knows how much of this token that is. I want it sent.',
+      };
     }
     case 'TriggerSmartContract':
       return call(context, transaction, from, contract);
@@ -76,8 +88,8 @@ function contractSentence(context: SentenceContext, transaction: TronTransaction
 }
 
 function payment(context: SentenceContext, from: TextPart, what: readonly TextPart[], to: string): Sentence {
-  const recipient = recipientOf(context, to);
-  const caution = cautionOf(context, recipient);
+  const recipient = recipientOf(context, to, TRON);
+  const caution = cautionOf(context, recipient, TRON);
   const party = partyPart(context, to);
   const where = say` on ${chainPart(TRON)}`;
   return {
@@ -107,7 +119,11 @@ function call(
   contract: TronTransaction['contract'][0] & { readonly type: 'TriggerSmartContract' },
 ): Sentence {
   const target = partyPart(context, contract.contractAddress);
-  const coins = contract.callValue === 0n ? say`` : say` and send ${amount(contract.callValue, TRX)} with it`;
+  const token =
+    contract.callTokenValue === 0n
+      ? say``
+      : say` and send ${strong(String(contract.callTokenValue))} of the smallest unit of token ${strong(String(contract.tokenId))} with it`;
+  const coins = contract.callValue === 0n ? token : say` and send ${amount(contract.callValue, TRX)} with it${token}`;
   const { transfers } = tronMovements(transaction);
   const moved = transfers.find(({ kind }) => kind === 'trc20');
   const account = tronAccountHex(contract.ownerAddress);

@@ -8,7 +8,7 @@ import { configuredToken, evmCaip2 } from '../chain-names.ts';
 import type { Field, Sentence, SentenceContext } from '../sentence.ts';
 import { say, strong, type TextPart, written } from '../text.ts';
 import { addressPart, amount, dateText, isUnlimited, shownAddress } from '../values.ts';
-import { chainPart, partyPart } from './parties.ts';
+import { cautionOf, chainPart, partyPart, recipientOf } from './parties.ts';
 
 // Typed data (EIP-712) that lets somebody take something is a payment that no chain shows before it is used.
 
@@ -109,7 +109,11 @@ const structsAt = (struct: TypedStruct, name: string): readonly TypedStruct[] =>
 };
 
 function permitted(context: SentenceContext, signer: TextPart, permit: Permit, caip2: string | undefined): Sentence {
-  const spender = partyPart(context, (permit.grants[0] as Grant).spender, caip2);
+  const { spender: spenderAddress } = permit.grants[0] as Grant;
+  const spender = partyPart(context, spenderAddress, caip2);
+  const chain = caip2 ?? 'eip155';
+  const recipient = recipientOf(context, spenderAddress, chain);
+  const caution = recipient.lookAlike === undefined ? undefined : cautionOf(context, recipient, chain);
   const grants = permit.grants.map((grant) => grantPart(context, grant, caip2));
   const listed = grants.flatMap((part, index) => say`${index === 0 ? '' : ' and '}${part}`);
   const date = permit.until === undefined ? undefined : dateText(Number(permit.until) * 1000);
@@ -118,11 +122,13 @@ function permitted(context: SentenceContext, signer: TextPart, permit: Permit, c
   const where = caip2 === undefined ? say`` : say` on ${chainPart(caip2)}`;
   const verb = permit.isTransfer ? 'take' : 'spend';
   return {
-    parts: say`Sign a permit: ${spender} may ${verb} ${listed} of ${signer}${where}${until}; no chain shows it before use.`,
+    parts: say`Sign a permit: ${spender} may ${verb} ${listed} of ${signer}${where}${until}; no chain shows it before use${caution?.words ?? []}.`,
+    recipients: [recipient],
     marks: [
+      ...(caution === undefined ? [] : [caution.mark]),
       {
         risk: 'DANGER',
-        text: permit.grants.some(({ amount: value }) => isUnlimited(value))
+        text: permit.grants.some(({ amount: value }) => isUnlimited(value, 160))
           ? 'unlimited spending, by signature'
           : 'lets somebody else spend, by signature',
       },
@@ -137,28 +143,37 @@ const withoutThisYear = (date: string, nowMs: number): string =>
 function grantPart(context: SentenceContext, { token, amount: value }: Grant, caip2: string | undefined) {
   const unit = caip2 === undefined ? undefined : configuredToken(context.chains, caip2, token);
   if (unit !== undefined) {
-    return isUnlimited(value) ? say`${strong(`unlimited ${unit.symbol}`)}` : say`up to ${amount(value, unit)}`;
+    return isUnlimited(value, 160) ? say`${strong(`unlimited ${unit.symbol}`)}` : say`up to ${amount(value, unit)}`;
   }
   const party = partyPart(context, token, caip2);
-  return isUnlimited(value)
+  return isUnlimited(value, 160)
     ? say`${strong('unlimited')} ${party}`
     : say`up to ${strong(String(value))} of the smallest unit of ${party}`;
 }
+
+/** Types and fields by which contracts usually give something away. */
+const RIGHTS = /permit|approv|allow|authori[sz]|delegat|order|offer|transfer|withdraw/i;
+const HOLDERS = ['spender', 'operator', 'delegatee', 'delegate'];
 
 /** Typed data of which nobody here knows what it allows. */
 function plain(
   context: SentenceContext,
   signer: TextPart,
-  { domain, primaryType }: HashedTypedData,
+  { domain, primaryType, message }: HashedTypedData,
   caip2: string | undefined,
 ): Sentence {
+  const gives = RIGHTS.test(primaryType) || HOLDERS.some((name) => hexAt(message, name) !== undefined);
   const type = { ...written(primaryType, 80), strong: true as const };
   const contract = domain.verifyingContract;
   const place = contract === undefined ? say`` : say` for ${partyPart(context, contract.toLowerCase(), caip2)}`;
   const where = caip2 === undefined ? say` on every chain` : say` on ${chainPart(caip2)}`;
   return {
     parts: say`Sign the typed data ${type}${place} with ${signer}${where}: what it allows, the contract decides.`,
-    marks: [{ risk: 'LOOK_CLOSELY', text: 'typed data: read the fields' }],
+    marks: [
+      gives
+        ? { risk: 'DANGER', text: 'typed data that may let somebody take something: read the fields' }
+        : { risk: 'LOOK_CLOSELY', text: 'typed data: read the fields' },
+    ],
     consequence: 'I have read every field of this typed data and know what the contract does with it.',
   };
 }

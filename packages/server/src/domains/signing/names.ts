@@ -10,17 +10,18 @@ export const names: readonly NameSource[] = [
   nameSource('payment', async ({ read, organizationId }, keys) => {
     const countedSinceMs = await read(PaymentReader).countedSince(organizationId);
     const found = await Promise.all(
-      keys.slice(0, ADDRESSES_MAX).map(async (recipient): Promise<readonly [string, PaymentRecord]> => {
+      keys.slice(0, ADDRESSES_MAX).map(async (key): Promise<readonly [string, PaymentRecord]> => {
+        const [chain = '', recipient = ''] = key.split(' ');
         const looks = looksOf(recipient);
-        if (looks === undefined) return [recipient, { count: 0 }];
+        if (looks === undefined) return [key, { count: 0 }];
         const [{ count, sinceMs }, paid, owned] = await Promise.all([
-          read(PaymentReader).paid(organizationId, { recipient, looks }),
+          read(PaymentReader).paid(organizationId, { recipient, looks, chain }),
           read(PaymentReader).alike(organizationId, { recipient, looks }),
           read(LookAlikes).find(organizationId, recipient),
         ]);
         const alike = owned ?? (paid === undefined ? undefined : { address: paid });
         return [
-          recipient,
+          key,
           {
             count,
             ...(sinceMs !== undefined && { sinceMs }),

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
+import type { ConfiguredChains } from '../../chains/settings.ts';
 import type { ParsedTransaction } from '../../chains/transactions.ts';
 import { recipientsOf } from '../../describe/chains/recipients.ts';
+import { paymentKey } from '../../describe/names.ts';
 import { looksOf } from '../../describe/values.ts';
 import type { ExecuteContext } from '../../engine/define.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
@@ -18,15 +20,23 @@ const COUNTED_MAX = 1_000;
 interface Payment {
   readonly recipient: string;
   readonly looks: string;
+  /** The family of chains where the transaction names none. */
+  readonly chain: string;
 }
 
-/** Addresses that transactions pay, each once. */
-export function paymentsOf(transactions: readonly ParsedTransaction[]): readonly Payment[] {
-  const recipients = new Set(transactions.flatMap(recipientsOf).map(addressKey));
-  return [...recipients].slice(0, RECIPIENTS_MAX).flatMap((recipient) => {
+/** Addresses that transactions pay, each once on its chain. `caip2` is the chain of a send. */
+export function paymentsOf(
+  chains: ConfiguredChains,
+  transactions: readonly ParsedTransaction[],
+  caip2?: string,
+): readonly Payment[] {
+  const payments = new Map<string, Payment>();
+  for (const { chain, address } of transactions.flatMap((parsed) => recipientsOf(chains, parsed, caip2))) {
+    const recipient = addressKey(address);
     const looks = looksOf(recipient);
-    return looks === undefined ? [] : [{ recipient, looks }];
-  });
+    if (looks !== undefined) payments.set(paymentKey(chain, recipient), { recipient, looks, chain });
+  }
+  return [...payments.values()].slice(0, RECIPIENTS_MAX);
 }
 
 export async function notePayments(
@@ -37,10 +47,10 @@ export async function notePayments(
 }
 
 export class PaymentReader extends Reader {
-  /** How often an address was paid, and since when. */
+  /** How often an address was paid on a chain, and since when. */
   async paid(
     organizationId: OrganizationId,
-    { recipient, looks }: Payment,
+    { recipient, looks, chain }: Payment,
   ): Promise<{ readonly count: number; readonly sinceMs: number | undefined }> {
     const rows = await this.db
       .selectFrom('payment')
@@ -48,14 +58,21 @@ export class PaymentReader extends Reader {
       .where('organization_id', '=', organizationId)
       .where('looks', '=', looks)
       .where('recipient', '=', recipient)
+      .where('chain', '=', chain)
       .orderBy('activity_id')
       .limit(COUNTED_MAX)
       .execute();
     return { count: rows.length, sinceMs: rows[0]?.created_at_ms };
   }
 
-  /** Another address that was paid and looks the same. Both neighbours in the index are tried, so nothing is scanned. */
-  async alike(organizationId: OrganizationId, { recipient, looks }: Payment): Promise<string | undefined> {
+  /**
+   * Another address that was paid, on whatever chain, and looks the same. Both neighbours in the index are tried, so
+   * nothing is scanned.
+   */
+  async alike(
+    organizationId: OrganizationId,
+    { recipient, looks }: Pick<Payment, 'recipient' | 'looks'>,
+  ): Promise<string | undefined> {
     const same = this.db
       .selectFrom('payment')
       .select('recipient')
@@ -72,7 +89,7 @@ export class PaymentReader extends Reader {
   /** Since when payments are counted, where that is later than the organization; undefined where all are. */
   async countedSince(organizationId: OrganizationId): Promise<number | undefined> {
     const { rows } = await sql<{ applied_at_ms: number }>`
-      SELECT applied_at_ms FROM schema_migration WHERE name = '0024-payments'
+      SELECT applied_at_ms FROM schema_migration WHERE name = '0027-payments-by-chain'
         AND applied_at_ms > (SELECT created_at_ms FROM organization WHERE id = ${organizationId})`.execute(this.db);
     const [row] = rows;
     return row === undefined ? undefined : Number(row.applied_at_ms);
@@ -91,10 +108,11 @@ class PaymentStore extends PaymentReader {
     await this.db
       .insertInto('payment')
       .values(
-        payments.map(({ recipient, looks }) => ({
+        payments.map(({ recipient, looks, chain }) => ({
           organization_id: organizationId,
           looks,
           recipient,
+          chain,
           activity_id: activityId,
           created_at_ms: nowMs,
         })),

@@ -6,20 +6,22 @@ declare module '../../storage/schema.ts' {
   }
 }
 
-/** Somebody whom a signature of the organization pays; one row for each activity and recipient. */
+/** Somebody whom a signature of the organization pays; one row for each activity, recipient and chain. */
 export interface PaymentTable {
   organization_id: string;
   /** What people compare of an address: its first and last characters. */
   looks: string;
   /** In the one spelling that look-ups compare. */
   recipient: string;
+  /** In CAIP-2, or the family alone; empty for payments that were noted without it. */
+  chain: string;
   activity_id: string;
   created_at_ms: number;
 }
 
 export const tables: readonly Table[] = [
   defineTable('payment', {
-    key: ['organization_id', 'looks', 'recipient', 'activity_id'],
+    key: ['organization_id', 'looks', 'recipient', 'chain', 'activity_id'],
     erased: { by: 'activity_id' },
   }),
 ];

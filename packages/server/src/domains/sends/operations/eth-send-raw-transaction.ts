@@ -46,12 +46,12 @@ export const ethSendRawTransaction = defineActivity({
     }),
     caip2: EthereumChainShape,
   }),
-  // The id is ours: without it nobody could ask what became of the transaction.
   sentence({ signedTransaction }, context) {
     const { transaction, from } = parseSignedEthereumTransaction(signedTransaction);
     const { bytes: _signed, ...said } = ethereumSentence(context, transaction, from);
     return { kind: 'Send a signed transaction', ...said };
   },
+  // The id is ours: without it nobody could ask what became of the transaction.
   result: Type.Object({ transactionHash: Type.String(), sendTransactionStatusId: Type.String() }),
   async describe(context, { signedTransaction, caip2 }) {
     const chain = configuredChain(context.config.chains, caip2, ethereumNetwork);

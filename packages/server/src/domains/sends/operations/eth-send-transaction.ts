@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { ethereumNetwork } from '../../../chains/ethereum/network.ts';
 import { chainName, configuredChain } from '../../../chains/networks.ts';
 import { EthereumAddressShape, EthereumChainShape, UintShape } from '../../../chains/shapes.ts';
-import { callsSentence } from '../../../describe/chains/evm.ts';
+import { sendSentence } from '../../../describe/chains/evm-send.ts';
 import { defineActivity, legacy } from '../../../engine/define.ts';
 import type { SendId } from '../../../lib/ids.ts';
 import { both, SIGNERS } from '../../../policy/index.ts';
@@ -60,13 +60,14 @@ export const ethSendTransaction = defineActivity({
       },
     ),
   ],
-  sentence: ({ from, caip2, calls }, context) => ({
+  sentence: ({ from, caip2, calls, ...terms }, context) => ({
     kind: 'Send a transaction',
-    ...callsSentence(
+    ...sendSentence(
       context,
       chainName(caip2),
       from.toLowerCase(),
       toCalls(calls).map((call) => ({ ...call, value: BigInt(call.value) })),
+      terms,
     ),
   }),
   result: Type.Object({ sendTransactionStatusId: Type.String() }),
@@ -101,7 +102,8 @@ export const ethSendTransaction = defineActivity({
       purpose: 'send',
       request: toRequest(parameters, id),
     });
-    await notePayments(context, paymentsOf(transactionsOf(chain, parameters.from, toCalls(parameters.calls))));
+    const transactions = transactionsOf(chain, parameters.from, toCalls(parameters.calls));
+    await notePayments(context, paymentsOf(context.config.chains, transactions));
     return { sendTransactionStatusId: id as string };
   },
 });

@@ -57,7 +57,7 @@ export const solSendTransaction = defineActivity({
   ],
   sentence: ({ unsignedTransaction, caip2, signWiths }, context) => ({
     kind: 'Send a transaction',
-    ...solanaSentence(context, hexOfEither(unsignedTransaction), signWiths[0] ?? '', chainName(caip2)),
+    ...solanaSentence(context, hexOfEither(unsignedTransaction), signWiths, chainName(caip2)),
   }),
   result: Type.Object({ sendTransactionStatusId: Type.String() }),
   check({ signWiths }) {
@@ -76,11 +76,15 @@ export const solSendTransaction = defineActivity({
   },
   facts: (context, _parameters, { signers, wire }) => solanaFactsOf(context, signers, wire.transaction),
   movements: (_context, _parameters, { signers, wire }) => solanaMovements(signers, wire.transaction),
-  prepare: async (_context, _parameters, { chain, sender, request, wire }) => ({
+  prepare: async ({ config }, _parameters, { chain, sender, request, wire }) => ({
     chain,
     sender,
     request,
-    payments: paymentsOf([{ type: 'TRANSACTION_TYPE_SOLANA', transaction: wire.transaction, signer: sender }]),
+    payments: paymentsOf(
+      config.chains,
+      [{ type: 'TRANSACTION_TYPE_SOLANA', transaction: wire.transaction, signer: sender }],
+      chain.caip2,
+    ),
   }),
   async execute(context, _parameters, { chain, sender, request, payments }) {
     const id: SendId = context.newId();

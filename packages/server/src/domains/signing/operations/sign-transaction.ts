@@ -80,7 +80,7 @@ export const signTransaction = defineActivity({
     movementsOf(signer, await signedAssets(context, transaction())),
   async prepare(context, _parameters, { signer, account, signable, transaction }) {
     const signedTransaction = signable.attach(await signAs(context, signer, account, signable.payloads));
-    return { signedTransaction, payments: paymentsOf([transaction()]) };
+    return { signedTransaction, payments: paymentsOf(context.config.chains, [transaction()]) };
   },
   async execute(context, _parameters, { signedTransaction, payments }) {
     await notePayments(context, payments);
