@@ -28,6 +28,7 @@ import { payments } from './migrations/0024-payments.ts';
 import { feed } from './migrations/0025-feed.ts';
 import { listsOfSends } from './migrations/0026-lists-of-sends.ts';
 import { feedCursors } from './migrations/0027-feed-cursors.ts';
+import { inboxOrder } from './migrations/0028-inbox-order.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -58,6 +59,7 @@ const migrations: readonly Migration[] = [
   feed,
   listsOfSends,
   feedCursors,
+  inboxOrder,
 ];
 
 /** The one mark that lets an older program go on. */

@@ -143,7 +143,7 @@ const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): Sel
 });
 
 /** What an activity has as it is shown: every vote over the activity's own body shows it again. */
-const SHOWN_BYTES = sql<number>`${bytesOf('activity', [
+export const SHOWN_BYTES = sql<number>`${bytesOf('activity', [
   'parameters',
   'body',
   'sealed_body',
@@ -286,13 +286,24 @@ export class ActivityReader extends Reader {
   /** The activities alone, in the order of the ids; those that the organization does not have are left out. */
   async ofIds(organizationId: OrganizationId, ids: readonly string[]): Promise<Activity[]> {
     if (ids.length === 0) return [];
+    return (await this.#rowsOfIds(organizationId, ids)).map(toActivity);
+  }
+
+  /** The same with their votes. */
+  async ofIdsWithVotes(organizationId: OrganizationId, ids: readonly string[]): Promise<ActivityWithVotes[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.#rowsOfIds(organizationId, ids);
+    return await this.#withVotes(organizationId, rows);
+  }
+
+  async #rowsOfIds(organizationId: OrganizationId, ids: readonly string[]): Promise<Selectable<ActivityTable>[]> {
     const rows = await this.db
       .selectFrom('activity')
       .selectAll()
       .where('organization_id', '=', organizationId)
       .where('id', 'in', [...ids])
       .execute();
-    const byId = new Map(rows.map((row) => [row.id, toActivity(row)]));
+    const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 
