@@ -29,6 +29,7 @@ import { feed } from './migrations/0025-feed.ts';
 import { listsOfSends } from './migrations/0026-lists-of-sends.ts';
 import { feedCursors } from './migrations/0027-feed-cursors.ts';
 import { inboxOrder } from './migrations/0028-inbox-order.ts';
+import { eventsOfActivities } from './migrations/0029-events-of-activities.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -60,6 +61,7 @@ const migrations: readonly Migration[] = [
   listsOfSends,
   feedCursors,
   inboxOrder,
+  eventsOfActivities,
 ];
 
 /** The one mark that lets an older program go on. */
