@@ -316,6 +316,24 @@ describe.each(DATABASES)('approvals on %s', (database) => {
     expect(wrong.status).toBe(400);
   });
 
+  test('tell nobody where voters were once their organization is deleted', async () => {
+    const own = await createSubOrganization(parent, `Gone ${randomUUID()}`);
+    const second = await createUser(own, 'Second');
+    await own.run('update_root_quorum', { threshold: 2, userIds: [own.userId, second.userId] });
+    await approve(second, (await own.submit('create_user_tag', tag())).body.activity);
+    const addresses = async (): Promise<string[]> =>
+      await app.app.storage.write(async (store) => {
+        const { db } = store(ActivityStore) as unknown as { db: Kysely<Schema> };
+        const votes = db.selectFrom('vote').select('source_address').where('organization_id', '=', own.organizationId);
+        return (await votes.execute()).flatMap(({ source_address }) => source_address ?? []);
+      });
+    expect(new Set(await addresses())).toEqual(new Set(['127.0.0.1']));
+    const gone = await own.submit('delete_sub_organization', { deleteWithoutExport: true });
+    await approve(second, gone.body.activity);
+    expect((await own.query('whoami')).body.errorCode).toBe('ORGANIZATION_NOT_FOUND');
+    expect(await addresses()).toEqual([]);
+  });
+
   test('lapse after a day, and then everybody is asked again', async () => {
     const activity = await propose(ada);
     app.advance(25 * HOUR);
