@@ -85,6 +85,7 @@ function eventsOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: num
     id: idOf(kind, 'n'),
     event_type: "'ACTIVITY_UPDATES'",
     about_id: 'organization_id',
+    activity_id: idOf(kind, 'n'),
     body: 'CAST($1 AS text)',
     body_length: String(deliveries.body.length),
     kept_since_ms: 'ms',

@@ -1,5 +1,18 @@
 import { createECDH, createPrivateKey, sign } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** What the first start writes for whoever runs the service. */
@@ -12,6 +25,8 @@ export interface RootCredentials {
   readonly apiPrivateKey: string;
   readonly authProxyConfigId: string;
 }
+
+const FILE_BYTES_MAX = 65_536;
 
 export const credentialsPath = (dataDir: string): string => join(dataDir, 'root-credentials.json');
 
@@ -42,7 +57,7 @@ export function writeCredentials(dataDir: string, credentials: RootCredentials):
 export function readCredentials(dataDir: string): RootCredentials | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(credentialsPath(dataDir), 'utf8'));
+    value = JSON.parse(readOwnFile(credentialsPath(dataDir)));
   } catch {
     return undefined;
   }
@@ -58,9 +73,37 @@ export function readCredentials(dataDir: string): RootCredentials | undefined {
   return isUsable ? (value as RootCredentials) : undefined;
 }
 
+/** Whether something stands in the place of the file that this service would neither read nor delete. */
+export function isForeignFile(dataDir: string): boolean {
+  try {
+    return !isOwnFile(lstatSync(credentialsPath(dataDir)));
+  } catch {
+    return false;
+  }
+}
+
+/** Deletes the name alone: a link that somebody put there meanwhile is not followed. */
 export function deleteCredentials(dataDir: string): void {
-  rmSync(credentialsPath(dataDir), { force: true });
+  unlinkSync(credentialsPath(dataDir));
   syncFolder(dataDir);
+}
+
+/** A regular file that belongs to who runs the service. A link, or a file of somebody else, would say who signs in. */
+function isOwnFile(stats: Stats): boolean {
+  const ownId = process.geteuid?.();
+  return stats.isFile() && (ownId === undefined || stats.uid === ownId);
+}
+
+function readOwnFile(path: string): string {
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = fstatSync(file);
+    if (!isOwnFile(stats) || stats.size > FILE_BYTES_MAX) throw new Error(`${path} is not a file of this service`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The X-Stamp of a body, with the file's key (protocol/stamps 2.1). */

@@ -87,6 +87,7 @@ export async function startService(config: Config): Promise<Service> {
       }),
       baseUrl: () => config.baseUrl ?? listening,
     });
+    await app.feed.start();
     const proxy = createSignUpProxy(app);
     const server = buildServer(app, proxy);
     cleanups.push(() =>

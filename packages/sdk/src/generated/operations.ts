@@ -4291,6 +4291,7 @@ export interface ListWalletsResponse {
 export interface ListWebhookDeliveriesParameters {
   endpointId?: string;
   eventId?: string;
+  filterByActivityId?: string;
   state?:
     | 'WEBHOOK_DELIVERY_STATE_PENDING'
     | 'WEBHOOK_DELIVERY_STATE_DELIVERED'
@@ -5678,7 +5679,7 @@ export interface OperationMethods {
   listActivities(parameters?: ListActivitiesParameters, options?: QueryOptions): Promise<ListActivitiesResponse>;
   /** The app proofs of an activity that asked for them. */
   listAppProofs(parameters: ListAppProofsParameters, options?: QueryOptions): Promise<ListAppProofsResponse>;
-  /** Activities that wait for approvals, newest first, with how far each is and whether it waits for the caller; or those that were decided by votes. */
+  /** Activities that wait for approvals, least time left first, with how far each is and whether it waits for the caller; or those that were decided by votes, newest first. At most 100 at once. */
   listApprovals(parameters?: ListApprovalsParameters, options?: QueryOptions): Promise<ListApprovalsResponse>;
   /** The chains that the operator has configured, with their native assets and what they are set up for. */
   listChains(parameters?: ListChainsParameters, options?: QueryOptions): Promise<ListChainsResponse>;

@@ -4,7 +4,13 @@ import type { Config } from '../config/config.ts';
 import { isLoopbackHost } from '../config/message-ways.ts';
 import { type Actor, publicKeyOf, sessionProfileIdOf } from '../core/actor.ts';
 import { InstallationReader } from '../core/store/installation.ts';
-import { deleteCredentials, type RootCredentials, readCredentials, stampWith } from '../credentials-file.ts';
+import {
+  deleteCredentials,
+  isForeignFile,
+  type RootCredentials,
+  readCredentials,
+  stampWith,
+} from '../credentials-file.ts';
 import { CredentialReader } from '../domains/users/store/credentials.ts';
 import { admit } from '../engine/admit.ts';
 import { dispatch } from '../engine/dispatch.ts';
@@ -125,7 +131,13 @@ export async function forgetCredentials(app: ServedApp, request: RawRequest): Pr
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'only a root user with a full session deletes the credentials file');
   }
   const credentials = readCredentials(app.config.dataDir);
-  if (credentials === undefined) return { deleted: false };
+  if (credentials === undefined) {
+    if (!isForeignFile(app.config.dataDir)) return { deleted: false };
+    throw new ApiError(
+      'REQUEST_NOT_AUTHORIZED',
+      'root-credentials.json is a link, or belongs to another user of the machine: delete it by hand',
+    );
+  }
   if (credentials.organizationId !== organization.id) {
     throw new ApiError('REQUEST_NOT_AUTHORIZED', 'the credentials file belongs to another organization');
   }

@@ -1,4 +1,4 @@
-import type { NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
+import type { ActivityId, NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
 
 /** What an event says about itself, for filters to look at. */
 export type EventFacts = Readonly<
@@ -9,6 +9,8 @@ export type EventFacts = Readonly<
 export interface Occurrence {
   readonly type: 'ACTIVITY_UPDATES' | 'SEND_TRANSACTION_STATUS_UPDATES';
   readonly facts: EventFacts;
+  /** The activity that it comes of. */
+  readonly activityId: ActivityId;
   /** The event as an organization may see it. */
   readonly bodyFor: (recipientId: OrganizationId) => string;
 }

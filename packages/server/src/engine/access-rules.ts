@@ -51,7 +51,10 @@ export class AccessRulesCache {
   }
 
   /** Apart from the rest, because every request asks for them, queries too. */
-  async allowlistsOf({ id, rulesVersion }: Organization, read: ReadStores): Promise<readonly IpAllowlist[]> {
+  async allowlistsOf(
+    { id, rulesVersion }: Pick<Organization, 'id' | 'rulesVersion'>,
+    read: ReadStores,
+  ): Promise<readonly IpAllowlist[]> {
     return await this.#allowlists.get(id, rulesVersion, read === this.#outside, () => read(Allowlists).allowlists(id));
   }
 

@@ -18,7 +18,7 @@ export async function announceActivity(
   place: EventPlace,
   nowMs: number,
 ): Promise<readonly WebhookEndpointId[]> {
-  const { type, status, authorityId } = found.activity;
+  const { id: activityId, type, status, authorityId } = found.activity;
   const render = (recipientId: OrganizationId): string => {
     const rendered = renderActivity(found, {
       organization: { id: recipientId, rootUserIds: [] },
@@ -42,7 +42,7 @@ export async function announceActivity(
     return shared;
   };
   const facts = { activityTypes: type, statuses: status };
-  return await store(Events).announce({ type: 'ACTIVITY_UPDATES', facts, bodyFor }, place, newId, nowMs);
+  return await store(Events).announce({ type: 'ACTIVITY_UPDATES', facts, activityId, bodyFor }, place, newId, nowMs);
 }
 
 /** A session may be used by whoever has it (protocol/webhooks 3.1). */

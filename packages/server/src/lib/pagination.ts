@@ -29,21 +29,34 @@ export interface Page<Item> {
 
 /** Absent options mean everything up to `max` (protocol/http 3.4); present ones are exact or refused. */
 export const toPageRequest = (options: PaginationOptions | undefined, max: number): PageRequest =>
-  readOptions(options, max, parseCursor);
+  readOptions(options, max, parseIdCursor);
+
+/** A page in any case, with cursors of the list's own making: the first of the longest pages where nothing is asked for. */
+export function toPageOf<Cursor>(
+  options: PaginationOptions | undefined,
+  readCursor: (name: 'before' | 'after', text: string) => Cursor,
+): { readonly limit: number; readonly after?: Cursor; readonly before?: Cursor } {
+  return options === undefined ? { limit: LIMITS.pageSize } : readPage(options, readCursor);
+}
 
 function readOptions(
   options: PaginationOptions | undefined,
   max: number,
   readCursor: (name: 'before' | 'after', text: string) => string,
 ): PageRequest {
-  if (options === undefined) return { kind: 'all', max };
+  return options === undefined ? { kind: 'all', max } : { kind: 'page', ...readPage(options, readCursor) };
+}
+
+function readPage<Cursor>(
+  options: PaginationOptions,
+  readCursor: (name: 'before' | 'after', text: string) => Cursor,
+): { readonly limit: number; readonly after?: Cursor; readonly before?: Cursor } {
   // Clients of generated code send empty strings for what they do not set.
   const [limit, before, after] = [options.limit, options.before, options.after].map((text) => text || undefined);
   if (before !== undefined && after !== undefined) {
     throw invalidField('paginationOptions', 'give either before or after, not both');
   }
   return {
-    kind: 'page',
     limit: limit === undefined ? LIMITS.pageSizeDefault : parseLimit(limit),
     ...(before === undefined ? {} : { before: readCursor('before', before) }),
     ...(after === undefined ? {} : { after: readCursor('after', after) }),
@@ -58,7 +71,7 @@ function parseLimit(text: string): number {
   return limit;
 }
 
-function parseCursor(name: 'before' | 'after', text: string): string {
+export function parseIdCursor(name: 'before' | 'after', text: string): string {
   const id = text.toLowerCase();
   if (!isUuid(id)) throw invalidField(`paginationOptions.${name}`, 'must be the id of an object in this list');
   return id;

@@ -19,6 +19,7 @@ interface Hold {
 interface State {
   readonly held: ReadonlyMap<string, Hold>;
   readonly born: ReadonlySet<string>;
+  readonly erased: ReadonlySet<string>;
   readonly raised: ReadonlyMap<string, Altered>;
 }
 
@@ -40,6 +41,7 @@ export class AuthorityVersions {
   readonly #kind: DatabaseKind;
   #held = new Map<string, Hold>();
   #born = new Set<string>();
+  #erased = new Set<string>();
   #raised = new Map<string, Altered>();
 
   constructor(db: Kysely<Schema>, kind: DatabaseKind) {
@@ -51,17 +53,24 @@ export class AuthorityVersions {
   begin(): void {
     this.#held = new Map();
     this.#born = new Set();
+    this.#erased = new Set();
     this.#raised = new Map();
   }
 
   /** For a savepoint: what is rolled back was not raised, and PostgreSQL gives up the locks that were taken since. */
   mark(): State {
-    return { held: new Map(this.#held), born: new Set(this.#born), raised: new Map(this.#raised) };
+    return {
+      held: new Map(this.#held),
+      born: new Set(this.#born),
+      erased: new Set(this.#erased),
+      raised: new Map(this.#raised),
+    };
   }
 
-  restore({ held, born, raised }: State): void {
+  restore({ held, born, erased, raised }: State): void {
     this.#held = new Map(held);
     this.#born = new Set(born);
+    this.#erased = new Set(erased);
     this.#raised = new Map(raised);
   }
 
@@ -79,6 +88,15 @@ export class AuthorityVersions {
   /** Nobody can have decided anything in an organization that this transaction makes. */
   bears(organizationId: OrganizationId): void {
     this.#born.add(organizationId);
+  }
+
+  /** What is written of it after this, in the same transaction, is kept as little as what was there before. */
+  erases(organizationId: OrganizationId): void {
+    this.#erased.add(organizationId);
+  }
+
+  hasErased(organizationId: string): boolean {
+    return this.#erased.has(organizationId);
   }
 
   /** Call before writing what decisions read. Where nobody holds the organization yet, it is held from here on. */

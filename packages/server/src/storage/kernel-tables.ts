@@ -47,6 +47,8 @@ export const kernelTables: readonly Table[] = [
       },
     },
     sealed: [{ column: 'sealed_message', kind: 'vote-message', owner: 'id', isLarge: true }],
+    // Where somebody was is no part of what was decided.
+    emptied: ['source_address'],
     erased: 'never',
   }),
   defineTable('sealed_result', {

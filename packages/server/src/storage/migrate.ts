@@ -27,7 +27,7 @@ import { inbox } from './migrations/0023-inbox.ts';
 import { payments } from './migrations/0024-payments.ts';
 import { feed } from './migrations/0025-feed.ts';
 import { listsOfSends } from './migrations/0026-lists-of-sends.ts';
-import { paymentsByChain } from './migrations/0027-payments-by-chain.ts';
+import { eventsOfActivities } from './migrations/0027-events-of-activities.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -57,7 +57,7 @@ const migrations: readonly Migration[] = [
   payments,
   feed,
   listsOfSends,
-  paymentsByChain,
+  eventsOfActivities,
 ];
 
 /** The one mark that lets an older program go on. */

@@ -1,23 +1,41 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { OrganizationId } from '../lib/ids.ts';
+import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
 
 /** No index finds a piece of a text, so that a search looks at so many rows of an organization, the newest ones. */
 export const SEARCHED_MAX = 10_000;
 
 /**
- * Whether one of the columns has the text, somewhere or at its beginning, without regard to case. The database folds both sides, so that they
- * are folded alike: SQLite knows the letters of ASCII only.
+ * Whether one of the columns has the text, somewhere or at its beginning. Letters of ASCII match in any case; a text with
+ * others matches as it was typed, in small letters, in capitals, and with a capital at the beginning of each word. Databases
+ * fold other letters in different ways or not at all, so neither is left to do it.
  */
 export function hasText(
+  kind: DatabaseKind,
   columns: readonly string[],
   text: string,
   where: 'anywhere' | 'beginning' = 'anywhere',
 ): RawBuilder<boolean> {
-  const pattern = `${where === 'anywhere' ? '%' : ''}${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
-  const found = columns.map((column) => sql`lower(${sql.ref(column)}) LIKE lower(${pattern}) ESCAPE '\\'`);
+  const patterns = spellingsOf(text).map((spelling) => {
+    const escaped = spelling.replace(/[\\%_]/g, (character) => `\\${character}`);
+    return `${where === 'anywhere' ? '%' : ''}${escaped}%`;
+  });
+  const found = columns.flatMap((column) => {
+    const folded = kind === 'postgres' ? sql`lower(${sql.ref(column)} COLLATE "C")` : sql`lower(${sql.ref(column)})`;
+    return patterns.map((pattern) => sql`${folded} LIKE ${pattern} ESCAPE '\\'`);
+  });
   return sql`(${sql.join(found, sql` OR `)})`;
 }
+
+/** How a text may be written, with the letters of ASCII in small; one for a text that has no others. */
+function spellingsOf(text: string): readonly string[] {
+  const small = text.toLowerCase();
+  const titled = small.replace(/(?<![\p{L}\p{M}\p{N}])\p{L}/gu, (letter) => letter.toUpperCase());
+  return [...new Set([text, small, text.toUpperCase(), titled].map(foldAscii))];
+}
+
+const foldAscii = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** So much of an id or an address at least: less is the beginning of too many. */
 export const PREFIX_MIN = 6;

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ActivityStore } from '../../src/core/store/activities.ts';
+import type { ApprovalInputs } from '../../src/domains/activities/approvals/approval.ts';
+import { Inbox } from '../../src/domains/activities/approvals/inbox.ts';
+import type { Schema } from '../../src/storage/schema.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -131,10 +136,10 @@ describe.each(DATABASES)('approvals on %s', (database) => {
       others.push((await own.submit('create_user_tag', tag())).body.activity);
     }
     const forMe = await list(own, { filter: 'FOR_ME' });
-    expect(forMe.approvals.map(({ activity }: Any) => activity.id)).toEqual(mine.map(({ id }) => id).reverse());
+    expect(forMe.approvals.map(({ activity }: Any) => activity.id)).toEqual(mine.map(({ id }) => id));
     expect(forMe.counts).toEqual({ forMe: 5, forOthers: 5, isComplete: true });
     const forOthers = await list(own, { filter: 'FOR_OTHERS' });
-    expect(forOthers.approvals.map(({ activity }: Any) => activity.id)).toEqual(others.map(({ id }) => id).reverse());
+    expect(forOthers.approvals.map(({ activity }: Any) => activity.id)).toEqual(others.map(({ id }) => id));
     expect((await list(own)).approvals).toHaveLength(10);
 
     const seen: string[] = [];
@@ -145,10 +150,18 @@ describe.each(DATABASES)('approvals on %s', (database) => {
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;
     }
-    expect(seen).toEqual(mine.map(({ id }) => id).reverse());
-    const back = await list(own, { filter: 'FOR_ME', paginationOptions: { limit: '2', before: mine[0].id } });
-    expect(back.approvals.map(({ activity }: Any) => activity.id)).toEqual([mine[2].id, mine[1].id]);
+    expect(seen).toEqual(mine.map(({ id }) => id));
+    const { endCursor: before } = forMe.pageInfo;
+    const back = await list(own, { filter: 'FOR_ME', paginationOptions: { limit: '2', before } });
+    expect(back.approvals.map(({ activity }: Any) => activity.id)).toEqual([mine[2].id, mine[3].id]);
     expect(back.pageInfo.hasPreviousPage).toBe(true);
+    const further = { limit: '2', before: back.pageInfo.startCursor };
+    const front = await list(own, { filter: 'FOR_ME', paginationOptions: further });
+    expect(front.approvals.map(({ activity }: Any) => activity.id)).toEqual([mine[0].id, mine[1].id]);
+    for (const after of [mine[0].id, 'x', '1.2', `1.2.${mine[0].id}.3`, `1.x.${mine[0].id}`]) {
+      const { status, body } = await own.query('list_approvals', { paginationOptions: { after } });
+      expect([status, body.errorCode]).toEqual([400, 'REQUEST_INVALID']);
+    }
 
     await approve(own, mine[0]);
     await second.submit('reject_activity', { fingerprint: others[0].fingerprint });
@@ -158,6 +171,111 @@ describe.each(DATABASES)('approvals on %s', (database) => {
       [mine[0].id, 'ACTIVITY_STATUS_COMPLETED'],
     ]);
     expect(decided.approvals[0].progress.votes.at(-1)).toMatchObject({ userId: second.userId, selection: 'REJECTED' });
+  });
+
+  test('come by the time that is left, over all pages, and those that have lapsed come last', async () => {
+    const own = await createSubOrganization(parent, `Order ${randomUUID()}`);
+    const second = await createUser(own, 'Second');
+    await own.run('update_root_quorum', { threshold: 2, userIds: [own.userId, second.userId] });
+    const ids: string[] = [];
+    for (let index = 0; index < 6; index += 1)
+      ids.push((await second.submit('create_user_tag', tag())).body.activity.id);
+    const [a, b, c, d, e, f] = ids as [string, string, string, string, string, string];
+    const nowMs = Date.now();
+    const startedHoursAgo = [
+      [a, 3],
+      [b, 30],
+      [c, 23],
+      [d, 1],
+      [e, 25],
+      [f, 12],
+    ] as const;
+    await app.app.storage.write(async (store) => {
+      const { db } = store(ActivityStore) as unknown as { db: Kysely<Schema> };
+      for (const [id, hours] of startedHoursAgo) {
+        const round_started_at_ms = nowMs - hours * HOUR;
+        await db.updateTable('activity').set({ round_started_at_ms }).where('id', '=', id).execute();
+      }
+    });
+    const expected = [c, f, a, d, b, e];
+    const seen: string[] = [];
+    for (let after = ''; ; ) {
+      const page = await list(own, { filter: 'FOR_ME', paginationOptions: { limit: '1', after } });
+      seen.push(...page.approvals.map(({ activity }: Any) => activity.id));
+      if (!page.pageInfo.hasNextPage) break;
+      after = page.pageInfo.endCursor;
+    }
+    expect(seen).toEqual(expected);
+    const all = await list(own, { filter: 'FOR_ME' });
+    expect(all.approvals.map(({ activity }: Any) => activity.id)).toEqual(expected);
+    const left: number[] = all.approvals.map(({ progress }: Any) => Date.parse(progress.lapsesAt ?? '9999-01-01'));
+    expect(left).toEqual([...left].sort((one, other) => one - other));
+    const back: string[] = [];
+    for (let before = all.pageInfo.endCursor; ; ) {
+      const page = await list(own, { filter: 'FOR_ME', paginationOptions: { limit: '2', before } });
+      back.unshift(...page.approvals.map(({ activity }: Any) => activity.id));
+      if (!page.pageInfo.hasPreviousPage) break;
+      before = page.pageInfo.startCursor;
+    }
+    expect(back).toEqual(expected.slice(0, -1));
+  });
+
+  test('are at most a hundred at once, also of those that were decided', async () => {
+    const own = await createSubOrganization(parent, `Many ${randomUUID()}`);
+    const second = await createUser(own, 'Second');
+    await own.run('update_root_quorum', { threshold: 2, userIds: [own.userId, second.userId] });
+    const { id, fingerprint } = (await second.submit('create_user_tag', tag())).body.activity;
+    await own.submit('approve_activity', { fingerprint });
+    await app.app.storage.write(async (store) => {
+      const { db } = store(ActivityStore) as unknown as { db: Kysely<Schema> };
+      const row = await db.selectFrom('activity').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+      for (let index = 0; index < 104; index += 1) {
+        const copy = { ...row, id: randomUUID(), fingerprint: randomUUID() };
+        await db.insertInto('activity').values(copy).execute();
+      }
+    });
+    const first = await list(own, { filter: 'DECIDED' });
+    expect([first.approvals.length, first.pageInfo.hasNextPage]).toEqual([100, true]);
+    const rest = await list(own, { filter: 'DECIDED', paginationOptions: { after: first.pageInfo.endCursor } });
+    expect([rest.approvals.length, rest.pageInfo.hasNextPage]).toEqual([5, false]);
+  });
+
+  test('are counted without judging again what has not changed', async () => {
+    const own = await createSubOrganization(parent, `Counts ${randomUUID()}`);
+    const second = await createUser(own, 'Second');
+    await own.run('update_root_quorum', { threshold: 2, userIds: [own.userId, second.userId] });
+    const proposed: Any[] = [];
+    for (let index = 0; index < 5; index += 1)
+      proposed.push((await second.submit('create_user_tag', tag())).body.activity);
+    const { read } = app.app.storage;
+    let judged = 0;
+    const counts = async (rulesVersion = 1) => {
+      judged = 0;
+      const organization = { authorityVersion: 1, rulesVersion };
+      const { organizationId } = own;
+      const actor = {
+        organizationId,
+        organization,
+        home: organization,
+        userId: own.userId,
+        credential: { kind: 'read-session' },
+      };
+      const inputs = { read, actor, nowMs: Date.now(), rehearseVote: async () => ({ isAwaited: ++judged > 0 }) };
+      return await new Inbox(inputs as unknown as ApprovalInputs).counts();
+    };
+    expect([await counts(), judged]).toEqual([{ forMe: 5, forOthers: 0, isComplete: true }, 5]);
+    expect([await counts(), judged]).toEqual([{ forMe: 5, forOthers: 0, isComplete: true }, 0]);
+    expect([await counts(2), judged]).toEqual([{ forMe: 5, forOthers: 0, isComplete: true }, 5]);
+    await approve(own, proposed[0]);
+    expect([await counts(2), judged]).toEqual([{ forMe: 4, forOthers: 0, isComplete: true }, 0]);
+    proposed.push((await second.submit('create_user_tag', tag())).body.activity);
+    expect([await counts(2), judged]).toEqual([{ forMe: 5, forOthers: 0, isComplete: true }, 1]);
+
+    // By the query itself, at once.
+    expect((await list(own)).counts).toEqual({ forMe: 5, forOthers: 0, isComplete: true });
+    await approve(own, proposed[1]);
+    expect((await list(own)).counts).toEqual({ forMe: 4, forOthers: 0, isComplete: true });
+    expect((await list(second)).counts).toEqual({ forMe: 0, forOthers: 4, isComplete: true });
   });
 
   test('say which factor is next, and whose', async () => {
@@ -196,6 +314,24 @@ describe.each(DATABASES)('approvals on %s', (database) => {
     expect([status, body.errorCode]).toEqual([404, 'ACTIVITY_NOT_FOUND']);
     const wrong = await root.query('list_approvals', { filter: 'ALL' });
     expect(wrong.status).toBe(400);
+  });
+
+  test('tell nobody where voters were once their organization is deleted', async () => {
+    const own = await createSubOrganization(parent, `Gone ${randomUUID()}`);
+    const second = await createUser(own, 'Second');
+    await own.run('update_root_quorum', { threshold: 2, userIds: [own.userId, second.userId] });
+    await approve(second, (await own.submit('create_user_tag', tag())).body.activity);
+    const addresses = async (): Promise<string[]> =>
+      await app.app.storage.write(async (store) => {
+        const { db } = store(ActivityStore) as unknown as { db: Kysely<Schema> };
+        const votes = db.selectFrom('vote').select('source_address').where('organization_id', '=', own.organizationId);
+        return (await votes.execute()).flatMap(({ source_address }) => source_address ?? []);
+      });
+    expect(new Set(await addresses())).toEqual(new Set(['127.0.0.1']));
+    const gone = await own.submit('delete_sub_organization', { deleteWithoutExport: true });
+    await approve(second, gone.body.activity);
+    expect((await own.query('whoami')).body.errorCode).toBe('ORGANIZATION_NOT_FOUND');
+    expect(await addresses()).toEqual([]);
   });
 
   test('lapse after a day, and then everybody is asked again', async () => {

@@ -61,6 +61,20 @@ describe.each(DATABASES)('search on %s', (database) => {
     expect(await search('treasury', stranger)).toEqual([]);
   });
 
+  test('finds letters beyond ASCII in the same cases on every database', async () => {
+    await root.run('create_user_tag', { userTagName: 'École', userIds: [] });
+    await root.run('create_user_tag', { userTagName: 'café ÉLÈVE', userIds: [] });
+    await root.run('create_user_tag', { userTagName: 'Жук', userIds: [] });
+    const found = async (text: string) => (await search(text)).map(({ name }) => name).sort();
+    expect(await found('é')).toEqual(['café ÉLÈVE', 'École']);
+    expect(await found('É')).toEqual(['café ÉLÈVE', 'École']);
+    for (const text of ['école', 'ÉCOLE', 'École', 'ÉCole']) expect(await found(text), text).toEqual(['École']);
+    for (const text of ['élève', 'ÉLÈVE', 'CAFÉ']) expect(await found(text), text).toEqual(['café ÉLÈVE']);
+    for (const text of ['жук', 'ЖУК', 'Жу']) expect(await found(text), text).toEqual(['Жук']);
+    // An accent is no decoration.
+    expect(await found('eleve')).toEqual([]);
+  });
+
   test('finds addresses in any case, whole or by their beginning', async () => {
     const wallet = await newWallet(root, 'With address');
     const { address, privateKeyId } = await newPrivateKey(root, 'A key with an address');

@@ -35,8 +35,9 @@ function fillWith(kind: DatabaseKind): string {
       SELECT ${id('o', 'n / 2')}, ${id('e', 'n')}, ${id('n', 'n')}, '', 1, 0, '[]', 0, 0 FROM series;
     INSERT INTO webhook_lane (endpoint_id, organization_id, owner, claimed_until_ms, resting_until_ms, failures,
       is_gone) ${numbers(ENDPOINTS)} SELECT ${id('e', 'n')}, ${id('o', 'n / 2')}, '', 0, 0, 0, 0 FROM series;
-    INSERT INTO webhook_event (organization_id, id, event_type, about_id, body, body_length, kept_since_ms, created_at_ms)
-      ${numbers(DELIVERIES)} SELECT ${organization}, ${id('v', 'n')}, '', '', '', 0, n, n FROM series;
+    INSERT INTO webhook_event (organization_id, id, event_type, about_id, activity_id, body, body_length, kept_since_ms,
+      created_at_ms)
+      ${numbers(DELIVERIES)} SELECT ${organization}, ${id('v', 'n')}, '', '', ${id('a', 'n / 3')}, '', 0, n, n FROM series;
     INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id, state, failures, attempts,
       next_attempt_at_ms, round_started_at_ms, created_at_ms, updated_at_ms) ${numbers(DELIVERIES)}
       SELECT ${organization}, ${id('d', 'n')}, ${endpoint}, ${id('v', 'n')},
@@ -135,15 +136,24 @@ describe.each(DATABASES)('on %s', (kind) => {
     seeks('renewQueues');
 
     const eventId = 'v100002';
+    const activityId = 'a100000';
     const page = { kind: 'page', limit: 2 } as const;
     for (const state of [undefined, ...WEBHOOK_DELIVERY_STATES]) {
-      for (const filter of [{}, { endpointId }, { eventId }, { endpointId, eventId }]) {
+      for (const filter of [
+        {},
+        { endpointId },
+        { eventId },
+        { endpointId, eventId },
+        { activityId },
+        { endpointId, activityId },
+      ]) {
         const { pageInfo } = await store.deliveries(organizationId, { ...filter, state }, page);
         const { endCursor } = pageInfo;
         if (endCursor !== '')
           await store.deliveries(organizationId, { ...filter, state }, { ...page, after: endCursor });
         const plan = seeks(`deliveries ${JSON.stringify({ ...filter, state })}`);
-        expect(plan.includes('ix_webhook_delivery_event')).toBe('eventId' in filter);
+        expect(plan.includes('ix_webhook_delivery_event')).toBe('eventId' in filter || 'activityId' in filter);
+        expect(plan.includes('ix_webhook_event_activity')).toBe('activityId' in filter);
       }
     }
     expect((await store.getDelivery(organizationId, 'd100002')).endpointId).toBe(endpointId);

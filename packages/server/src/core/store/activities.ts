@@ -3,11 +3,12 @@ import { HOUR_MS } from '../../lib/clock.ts';
 import { chunks, groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId, VoteId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import type { AuthorityVersions } from '../../storage/authority.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
 import type { ActivityTable, VoteTable } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
-import { Reader } from '../../storage/store.ts';
+import { Reader, type Transaction } from '../../storage/store.ts';
 import { voteIsRevoked } from '../../storage/tombstones.ts';
 import type {
   Activity,
@@ -143,7 +144,7 @@ const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): Sel
 });
 
 /** What an activity has as it is shown: every vote over the activity's own body shows it again. */
-const SHOWN_BYTES = sql<number>`${bytesOf('activity', [
+export const SHOWN_BYTES = sql<number>`${bytesOf('activity', [
   'parameters',
   'body',
   'sealed_body',
@@ -286,13 +287,24 @@ export class ActivityReader extends Reader {
   /** The activities alone, in the order of the ids; those that the organization does not have are left out. */
   async ofIds(organizationId: OrganizationId, ids: readonly string[]): Promise<Activity[]> {
     if (ids.length === 0) return [];
+    return (await this.#rowsOfIds(organizationId, ids)).map(toActivity);
+  }
+
+  /** The same with their votes. */
+  async ofIdsWithVotes(organizationId: OrganizationId, ids: readonly string[]): Promise<ActivityWithVotes[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.#rowsOfIds(organizationId, ids);
+    return await this.#withVotes(organizationId, rows);
+  }
+
+  async #rowsOfIds(organizationId: OrganizationId, ids: readonly string[]): Promise<Selectable<ActivityTable>[]> {
     const rows = await this.db
       .selectFrom('activity')
       .selectAll()
       .where('organization_id', '=', organizationId)
       .where('id', 'in', [...ids])
       .execute();
-    const byId = new Map(rows.map((row) => [row.id, toActivity(row)]));
+    const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 
@@ -486,6 +498,12 @@ const IS_VOTED_ON = sql<number>`CASE WHEN EXISTS (SELECT 1 FROM vote
 
 export class ActivityStore extends ActivityReader {
   static readonly writes = true;
+  readonly #authority: AuthorityVersions;
+
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#authority = transaction.authority;
+  }
 
   /** Reads an activity and holds it until the transaction ends, so that votes on it are taken one after the other. */
   async lock(organizationId: OrganizationId, activityId: ActivityId): Promise<ActivityWithVotes | undefined> {
@@ -534,7 +552,10 @@ export class ActivityStore extends ActivityReader {
   }
 
   async insertVote(activity: Voted, vote: Vote): Promise<void> {
-    await insertVote(this.db, fromVote(activity, vote) as Selectable<VoteTable> & Record<string, unknown>);
+    const row = fromVote(activity, vote);
+    // The vote that deletes an organization is written after it is gone.
+    if (this.#authority.hasErased(row.organization_id)) row.source_address = null;
+    await insertVote(this.db, row as Selectable<VoteTable> & Record<string, unknown>);
   }
 
   async update(

@@ -6,9 +6,15 @@ import { Reader } from '../../storage/store.ts';
 /**
  * `bootstrap` names the organization that the first start made; it makes two first starts at once give one.
  * `root_key_id` is the root key that everything is under, or is being moved away from while there is a `rotation`.
- * `retired_root_keys` may wrap nothing new.
+ * `retired_root_keys` may wrap nothing new. `feed_key` seals the cursors of feeds.
  */
-export type InstallationFact = 'root_key_id' | 'bootstrap' | 'deployment_key' | 'rotation' | 'retired_root_keys';
+export type InstallationFact =
+  | 'root_key_id'
+  | 'bootstrap'
+  | 'deployment_key'
+  | 'rotation'
+  | 'retired_root_keys'
+  | 'feed_key';
 
 /** A running service process, and what it last said about a rotation; JSON in a row of its own. */
 export interface ServiceProcess {

@@ -163,10 +163,11 @@ export class OrganizationStore extends OrganizationReader {
 
   /**
    * Erases everything of a sub-organization except its id, its name and its activities, which its parent may still
-   * read, and what others wait for, which nobody can.
+   * read without the addresses that votes came from, and what others wait for, which nobody can.
    */
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
+    this.#authority.erases(organizationId);
     const erasures = this.#tables.flatMap(({ name, erased }) =>
       erased === 'never' ? [] : [{ table: name, ...erased }],
     );
@@ -184,11 +185,26 @@ export class OrganizationStore extends OrganizationReader {
         deleted = result.numAffectedRows ?? 0n;
       }
     }
+    for (const { name, emptied = [] } of this.#tables) {
+      for (const column of emptied) await this.#empty(name, column, organizationId);
+    }
     await this.db
       .updateTable('organization')
       .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, root_user_ids: '[]' })
       .where('id', '=', organizationId)
       .execute();
+  }
+
+  async #empty(table: string, column: string, organizationId: OrganizationId): Promise<void> {
+    const rows = sql`WHERE organization_id = ${organizationId} AND ${sql.ref(column)} IS NOT NULL`;
+    const some = sql`SELECT id FROM ${sql.table(table)} ${rows} LIMIT ${ROWS_PER_DELETE}`;
+    for (let emptied = 1n; emptied > 0n; ) {
+      const result =
+        await sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = NULL ${rows} AND id IN (${some})`.execute(
+          this.db,
+        );
+      emptied = result.numAffectedRows ?? 0n;
+    }
   }
 }
 

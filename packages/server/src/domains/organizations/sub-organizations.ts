@@ -95,7 +95,7 @@ export class SubOrganizationReader extends Reader {
             .execute();
     const { rows: byName } = await sql<{ id: string }>`SELECT id FROM (SELECT id, name FROM organization
         WHERE parent_id = ${parentId} AND deleted_at_ms IS NULL ORDER BY id DESC LIMIT ${SEARCHED_MAX}) AS newest
-      WHERE ${hasText(['name'], text)} ORDER BY id DESC LIMIT ${foundMax + 1}`.execute(this.db);
+      WHERE ${hasText(this.kind, ['name'], text)} ORDER BY id DESC LIMIT ${foundMax + 1}`.execute(this.db);
     const beyond = await this.#live(parentId).orderBy('id', 'desc').limit(1).offset(SEARCHED_MAX).execute();
     const ways = [...byTree, byId, byName];
     return {

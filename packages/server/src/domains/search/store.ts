@@ -176,9 +176,9 @@ export class SearchReader extends Reader {
     limit: number,
   ): Promise<{ readonly matches: Match[]; readonly isPartial: boolean }> {
     const oldest = await oldestSearched(this.db, source.table, organizationId);
-    const begins = sql`CASE WHEN ${hasText(['name'], text, 'beginning')} THEN 1 ELSE 2 END`;
+    const begins = sql`CASE WHEN ${hasText(this.kind, ['name'], text, 'beginning')} THEN 1 ELSE 2 END`;
     const { rows } = await sql<MatchRow>`SELECT ${columnsOf(source, begins)} FROM ${sql.table(source.table)}
-      WHERE organization_id = ${organizationId} AND ${hasText(source.texts, text)}
+      WHERE organization_id = ${organizationId} AND ${hasText(this.kind, source.texts, text)}
         ${oldest === undefined ? sql`` : sql`AND id >= ${oldest}`}
       ORDER BY rank, id DESC LIMIT ${limit}`.execute(this.db);
     return { matches: rows.map(toMatch(source.kind)), isPartial: oldest !== undefined };

@@ -43,6 +43,7 @@ export async function saveProgress(
     const happened = {
       type: 'SEND_TRANSACTION_STATUS_UPDATES',
       facts: { statuses: status, caip2 },
+      activityId: send.activityId,
       bodyFor: () => body,
     } as const;
     return await store(Events).announce(happened, { id, parentId }, newId, nowMs);

@@ -13,7 +13,7 @@ export interface PaymentTable {
   looks: string;
   /** In the one spelling that look-ups compare. */
   recipient: string;
-  /** In CAIP-2, or the family alone; empty for payments that were noted without it. */
+  /** In CAIP-2, or the family alone. */
   chain: string;
   activity_id: string;
   created_at_ms: number;

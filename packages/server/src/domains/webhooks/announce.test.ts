@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { fakeStores } from '../../../test/harness/fake-stores.ts';
 import type { Occurrence } from '../../core/events.ts';
-import { type OrganizationId, randomId, type WebhookEndpointId, type WebhookEventId } from '../../lib/ids.ts';
+import {
+  type ActivityId,
+  type OrganizationId,
+  randomId,
+  type WebhookEndpointId,
+  type WebhookEventId,
+} from '../../lib/ids.ts';
 import { announceBalances } from '../balances/announce.ts';
 import type { SendStatusPayload } from '../sends/status-payload.ts';
 import { announce } from './announce.ts';
@@ -60,7 +66,8 @@ const toOccurrence = (happened: Exclude<Happened, BalanceNews>): Occurrence => {
   if (!('payload' in happened)) return happened;
   const { type, payload } = happened;
   const { status, caip2 } = payload.msg;
-  return { type, facts: { statuses: status, caip2 }, bodyFor: () => JSON.stringify(payload) };
+  const activityId = payload.msg.activityId as ActivityId;
+  return { type, facts: { statuses: status, caip2 }, activityId, bodyFor: () => JSON.stringify(payload) };
 };
 
 interface WebhookTarget {
@@ -177,6 +184,7 @@ test('an activity is told to both, each in the form that it may see, as one even
   ];
   const occurrence: Occurrence = {
     type: 'ACTIVITY_UPDATES',
+    activityId: randomId(),
     facts: { activityTypes: 'ACTIVITY_TYPE_CREATE_USER_TAG', statuses: 'ACTIVITY_STATUS_COMPLETED' },
     bodyFor: (recipientId) => `{"for":"${recipientId}"}`,
   };
@@ -195,6 +203,7 @@ test('an activity is told to both, each in the form that it may see, as one even
 test('where nobody listens nothing is rendered and nothing written', async () => {
   const occurrence: Occurrence = {
     type: 'ACTIVITY_UPDATES',
+    activityId: randomId(),
     facts: {},
     bodyFor: () => {
       throw new Error('rendered for nobody');

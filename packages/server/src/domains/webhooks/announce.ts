@@ -55,6 +55,7 @@ export async function announce(
       organizationId: recipientId,
       id: eventId,
       type: occurrence.type,
+      activityId: occurrence.activityId,
       aboutId: PARENT_ONLY.has(occurrence.type) ? recipientId : place.id,
       body: occurrence.bodyFor(recipientId),
       createdAtMs: nowMs,

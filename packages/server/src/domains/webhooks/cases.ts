@@ -202,6 +202,7 @@ export const cases: DomainCases = {
     hostile: byRoot(({ ids }) => ({
       endpointId: ids.webhookEndpoint,
       eventId: ids.webhookEvent,
+      filterByActivityId: ids.activity,
       state: 'WEBHOOK_DELIVERY_STATE_DELIVERED',
     })),
   },

@@ -1,4 +1,10 @@
-import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../lib/ids.ts';
+import type {
+  ActivityId,
+  OrganizationId,
+  WebhookDeliveryId,
+  WebhookEndpointId,
+  WebhookEventId,
+} from '../../lib/ids.ts';
 
 /** What an endpoint can subscribe to (protocol/webhooks 1). */
 export const WEBHOOK_EVENT_TYPES = [
@@ -41,6 +47,8 @@ export interface WebhookEvent {
   readonly type: WebhookEventType | typeof WEBHOOK_TEST_EVENT;
   /** What the organization header says. */
   readonly aboutId: OrganizationId;
+  /** The activity that it comes of, if one is behind it. */
+  readonly activityId?: ActivityId;
   /** The bytes that are signed and sent. */
   readonly body: string;
   readonly createdAtMs: number;

@@ -31,6 +31,7 @@ export interface WebhookEventTable {
   id: string;
   event_type: string;
   about_id: string;
+  activity_id: string | null;
   /** What is signed and sent. */
   body: string;
   /** So that nobody need read it to know. */

@@ -1,10 +1,12 @@
-import { type Mark, type Place, UNDER_WAY_MAX } from '../../core/store/changes.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Era, Mark, Now, Place } from '../../core/store/changes.ts';
+import { UNDER_WAY_MAX } from '../../core/store/changes.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { invalidField } from '../../lib/errors.ts';
 
 /** Where a stream stands. */
 export interface FeedCursor {
-  /** The database whose numbers these are. */
+  /** The era of the database whose numbers these are. */
   readonly origin: string;
   /** What has been told. */
   readonly from: Mark;
@@ -15,26 +17,45 @@ export interface FeedCursor {
   readonly place?: Place;
 }
 
-/** More is told by lists: whoever was away for longer reads those again. */
+/** What makes a cursor one of this installation, and of this organization. */
+export interface CursorSeal {
+  readonly key: Buffer;
+  readonly organizationId: string;
+}
+
+/** A cursor as a client brings it: it reads well, and nobody knows yet who wrote it. */
+export interface PresentedCursor {
+  readonly cursor: FeedCursor;
+  readonly isGenuine: (seal: CursorSeal) => boolean;
+}
+
+/** More is told by lists: a client that was away for longer reads those again. */
 const KEPT_MS = DAY_MS;
 const LENGTH_MAX = 16_384;
+const SEAL_BYTES = 16;
 
 type PackedMark = readonly [number, ...number[]];
 
 const packMark = ({ below, underWay }: Mark): PackedMark => [below, ...underWay];
 
 /** Callers keep it and give it back; what it is made of is nobody's business. */
-export function printCursor({ origin, from, atMs, to, place }: FeedCursor): string {
+export function printCursor({ origin, from, atMs, to, place }: FeedCursor, seal: CursorSeal): string {
   const onTheWay =
     to === undefined || place === undefined ? [] : [packMark(to), [place.source, place.number, place.id]];
-  return Buffer.from(JSON.stringify([origin, atMs, packMark(from), ...onTheWay])).toString('base64url');
+  const text = Buffer.from(JSON.stringify([origin, atMs, packMark(from), ...onTheWay])).toString('base64url');
+  return `${text}.${sealOf(text, seal).toString('base64url')}`;
 }
 
-export function parseCursor(text: string): FeedCursor {
-  const packed = text.length > LENGTH_MAX ? undefined : unpack(text);
-  if (packed === undefined) throw invalidField('cursor', 'must be a cursor of this feed');
-  return packed;
+export function parseCursor(text: string): PresentedCursor {
+  const [packed = '', sealed = '', ...more] = text.length > LENGTH_MAX ? [] : text.split('.');
+  const given = Buffer.from(sealed, 'base64url');
+  const cursor = more.length > 0 || given.length !== SEAL_BYTES ? undefined : unpack(packed);
+  if (cursor === undefined) throw invalidField('cursor', 'must be a cursor of this feed');
+  return { cursor, isGenuine: (seal) => timingSafeEqual(given, sealOf(packed, seal)) };
 }
+
+const sealOf = (text: string, { key, organizationId }: CursorSeal): Buffer =>
+  createHmac('sha256', key).update(`${organizationId}.${text}`).digest().subarray(0, SEAL_BYTES);
 
 function unpack(text: string): FeedCursor | undefined {
   let value: unknown;
@@ -68,9 +89,18 @@ const isPlace = (value: unknown): value is readonly [number, number, string] =>
   typeof value[2] === 'string' &&
   /^[0-9a-f-]{36}$/.test(value[2]);
 
-/** Whether what came after a cursor can still be told: it is of this database, of its past, and not long ago. */
-export const isUsable = (cursor: FeedCursor, origin: string, now: Mark, nowMs: number): boolean =>
-  cursor.origin === origin &&
-  cursor.from.below <= now.below &&
-  (cursor.to === undefined || cursor.to.below <= now.below) &&
-  cursor.atMs > nowMs - KEPT_MS;
+/**
+ * Whether what came after a cursor can still be told: it stands in the past of this database, and not long ago. What an era
+ * did after the next one began is not in this database: a backup was restored.
+ */
+export function isUsable(
+  { origin, from, to, atMs }: FeedCursor,
+  eras: readonly Era[],
+  now: Now,
+  nowMs: number,
+): boolean {
+  const era = eras.findIndex(({ id }) => id === origin);
+  if (era < 0 || atMs <= nowMs - KEPT_MS) return false;
+  const end = Math.min(now.next, eras[era + 1]?.begins ?? now.next);
+  return from.below <= end && (to === undefined || to.below <= end);
+}

@@ -99,6 +99,15 @@ test('a database that is away ends streams, because nobody knows who may follow'
   expect(said.at(-1)).toEqual({ end: { code: 'UNAVAILABLE', message: 'the database is not available' } });
 });
 
+const SEAL = Buffer.alloc(16).toString('base64url');
+const GOOD = Buffer.from('["",1,[1]]').toString('base64url');
+
+test('a cursor with a seal is read, and is not believed for that', () => {
+  const { cursor, isGenuine } = parseCursor(`${GOOD}.${SEAL}`);
+  expect(cursor).toEqual({ origin: '', atMs: 1, from: { below: 1, underWay: [] } });
+  expect(isGenuine({ key: Buffer.alloc(32), organizationId: 'a' })).toBe(false);
+});
+
 test.each([
   ['nothing', ''],
   ['a letter', 'x'],
@@ -107,9 +116,12 @@ test.each([
   ['a long text', 'A'.repeat(20_000)],
   [
     'more transactions under way than a cursor holds',
-    Buffer.from(JSON.stringify(['', 1, Array(202).fill(1)])).toString('base64url'),
+    `${Buffer.from(JSON.stringify(['', 1, Array(202).fill(1)])).toString('base64url')}.${SEAL}`,
   ],
-  ['a negative number', Buffer.from('["",1,[-1]]').toString('base64url')],
+  ['a negative number', `${Buffer.from('["",1,[-1]]').toString('base64url')}.${SEAL}`],
+  ['one without its seal', GOOD],
+  ['one with half of a seal', `${GOOD}.${SEAL.slice(0, 11)}`],
+  ['one with two seals', `${GOOD}.${SEAL}.${SEAL}`],
 ])('%s is no cursor', (_name, text) => {
   expect(() => parseCursor(text)).toThrow(expect.objectContaining({ code: 'REQUEST_INVALID' }));
 });

@@ -1,12 +1,14 @@
 import { type Actor, credentialIdOf } from '../../core/actor.ts';
-import { type Change, ChangeReader, type Mark } from '../../core/store/changes.ts';
+import { type Change, ChangeReader, ChangeStore, type Era, type Mark, type Now } from '../../core/store/changes.ts';
+import { InstallationReader } from '../../core/store/installation.ts';
 import { type Clock, toRfc3339 } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { OrganizationId } from '../../lib/ids.ts';
+import { type OrganizationId, randomId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AccessRulesCache } from '../access-rules.ts';
-import { type FeedCursor, isUsable, printCursor } from './cursor.ts';
-import { endOf, type FeedEnd, type Follower, organizationsOf } from './standing.ts';
+import { type FeedCursor, isUsable, type PresentedCursor, printCursor } from './cursor.ts';
+import { type FeedEnd, type Follower, Judge, organizationIdsOf } from './standing.ts';
+import { Stream } from './stream.ts';
 
 export interface FeedParts {
   readonly storage: Storage;
@@ -26,7 +28,10 @@ const HEARTBEAT_MS = 5000;
 /** Without the database nobody knows whether a stream may go on. */
 const BLIND_MS = 5000;
 const STUCK_MS = 15_000;
-const BATCH = 200;
+/** What a client that reads slowly may keep in memory. */
+const BATCH = 100;
+/** Commits that follow each other so closely are told together. */
+const GATHER_MS = 20;
 
 export const STREAMS_PER_CREDENTIAL = 20;
 export const STREAMS_PER_ORGANIZATION = 200;
@@ -47,19 +52,42 @@ export interface FeedStream {
   onStuck(cut: () => void): void;
 }
 
+/** Changes of one organization that some streams are to be told of, from where they stand. */
+interface Batch {
+  readonly start: FeedCursor;
+  readonly to: Mark;
+  readonly changes: readonly Change[];
+  /** Whether nothing follows up to `to`. */
+  readonly isLast: boolean;
+  readonly atMs: number;
+}
+
+/** What cursors are made of and known by. */
+interface Identity {
+  readonly key: Buffer;
+  readonly eras: readonly Era[];
+  /** The present era. */
+  readonly origin: string;
+}
+
 /**
  * The open streams of this process (docs/decisions/0045). A stream is a cursor and a client: it holds no connection to the
- * database and no events, so that one who reads slowly costs nothing but its own place.
+ * database and at most one batch of events, which it shares with those who stand where it stands.
  */
 export class Feed {
   readonly #parts: FeedParts;
   readonly #streams = new Set<Stream>();
-  readonly #batches = new Map<string, { readonly key: string; readonly batch: Promise<Batch> }>();
-  #origin: Promise<string> | undefined;
+  readonly #byOrganization = new Map<OrganizationId, Set<Stream>>();
+  readonly #batches = new Map<OrganizationId, { readonly key: string; readonly batch: Promise<Batch>; tick: number }>();
+  readonly #gathering = new Map<OrganizationId, NodeJS.Timeout>();
+  #identity: Promise<Identity> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #mark: Mark | undefined;
-  #marking: Promise<Mark> | undefined;
+  /** As the last tick saw it. */
+  #now: Now | undefined;
+  #asking: Promise<Now> | undefined;
+  #ticks = 0;
   #seenAtMs = 0;
+  #wasAway = false;
   #isTicking = false;
   #isStopped = false;
 
@@ -71,25 +99,39 @@ export class Feed {
     return this.#streams.size;
   }
 
+  /** How many batches are kept for others who stand at the same place. */
+  get batches(): number {
+    return this.#batches.size;
+  }
+
+  /** Before anything changes in the database. */
+  async start(): Promise<void> {
+    await this.#parts.storage.write((store) => store(ChangeStore).beginEra(randomId()));
+  }
+
   /** Begins now without a cursor, and where the cursor stands otherwise. */
-  async open(follower: Follower, cursor: FeedCursor | undefined): Promise<FeedStream> {
+  async open(follower: Follower, presented: PresentedCursor | undefined): Promise<FeedStream> {
     if (this.#isStopped) throw new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 });
     this.#requireRoom(follower.actor);
     const { storage, clock } = this.#parts;
     const stream = new Stream(follower);
     // Before anything is waited for, so that many who come together are counted.
-    this.#streams.add(stream);
+    this.#add(stream);
     try {
-      const reader = storage.read(ChangeReader);
-      this.#origin ??= reader.origin().catch(() => '');
-      const [origin, now] = await Promise.all([this.#origin, reader.mark()]);
+      const [identity, now] = await Promise.all([this.#identify(), storage.read(ChangeReader).now()]);
+      const { key, eras, origin } = identity;
+      const { organizationId } = follower.actor;
       const nowMs = clock();
-      const isGap = cursor !== undefined && !isUsable(cursor, origin, now, nowMs);
-      stream.cursor = cursor === undefined || isGap ? { origin, from: now, atMs: nowMs } : cursor;
+      const cursor =
+        presented?.isGenuine({ key, organizationId }) && isUsable(presented.cursor, eras, now, nowMs)
+          ? presented.cursor
+          : undefined;
+      stream.cursor = cursor === undefined ? { origin, from: now.mark, atMs: nowMs } : { ...cursor, origin };
+      stream.hasGap = presented !== undefined && cursor === undefined;
       this.#timer ??= setInterval(() => void this.#tick(), TICK_MS).unref();
       this.#seenAtMs ||= this.#parts.elapsed();
       return {
-        lines: this.#lines(stream, isGap),
+        lines: this.#lines(stream, identity),
         close: () => this.#close(stream),
         onStuck: (cut) => {
           stream.cut = cut;
@@ -101,11 +143,15 @@ export class Feed {
     }
   }
 
-  /** After a commit of this process: whoever follows the organization is told at once. */
+  /** After a commit of this process: streams of the organization are told at once. */
   changed(organizationId: OrganizationId): void {
-    for (const stream of this.#streams) {
-      if (stream.follower.actor.organizationId === organizationId) stream.wake();
-    }
+    const streams = this.#byOrganization.get(organizationId);
+    if (streams === undefined || this.#gathering.has(organizationId)) return;
+    const wake = (): void => {
+      this.#gathering.delete(organizationId);
+      for (const stream of this.#byOrganization.get(organizationId) ?? []) stream.wake();
+    };
+    this.#gathering.set(organizationId, setTimeout(wake, GATHER_MS).unref());
   }
 
   /** Ends all streams; their clients come back elsewhere. */
@@ -134,45 +180,93 @@ export class Feed {
     if (this.#streams.size >= this.#parts.streamsMax) refuse('too many feeds are open');
   }
 
+  #add(stream: Stream): void {
+    this.#streams.add(stream);
+    const { organizationId } = stream.follower.actor;
+    const others = this.#byOrganization.get(organizationId);
+    if (others === undefined) this.#byOrganization.set(organizationId, new Set([stream]));
+    else others.add(stream);
+  }
+
   #close(stream: Stream): void {
     stream.isClosed = true;
     stream.wake();
     this.#streams.delete(stream);
+    const { organizationId } = stream.follower.actor;
+    const others = this.#byOrganization.get(organizationId);
+    others?.delete(stream);
+    if (others?.size === 0) {
+      this.#byOrganization.delete(organizationId);
+      this.#batches.delete(organizationId);
+    }
     if (this.#streams.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#now = undefined;
     this.#seenAtMs = 0;
-    this.#batches.clear();
   }
 
-  async *#lines(stream: Stream, isGap: boolean): AsyncGenerator<FeedLine, void, undefined> {
+  /** Kept once it is known; who asks after a failure asks again. */
+  #identify(): Promise<Identity> {
+    if (this.#identity !== undefined) return this.#identity;
+    const { read } = this.#parts.storage;
+    const identity = (async () => {
+      const [key, eras] = await Promise.all([read(InstallationReader).get('feed_key'), read(ChangeReader).eras()]);
+      if (key === undefined) throw new Error('the database has no key for cursors');
+      return { key: Buffer.from(key, 'hex'), eras, origin: eras.at(-1)?.id ?? '' };
+    })();
+    this.#identity = identity;
+    identity.catch(() => {
+      if (this.#identity === identity) this.#identity = undefined;
+    });
+    return identity;
+  }
+
+  async *#lines(stream: Stream, { key }: Identity): AsyncGenerator<FeedLine, void, undefined> {
     const { clock, elapsed } = this.#parts;
+    const { organizationId } = stream.follower.actor;
+    const here = () => ({ cursor: printCursor(stream.cursor, { key, organizationId }) });
+    const handOver = (line: FeedLine): FeedLine => {
+      stream.handedAtMs = elapsed();
+      return line;
+    };
+    const heartbeat = (): FeedLine => handOver({ ...here(), now: toRfc3339(clock()) });
     try {
       // At once, so that the client knows that it is heard, and where it stands.
-      yield this.#handOver(stream, isGap ? { ...at(stream), event: { kind: 'GAP' } } : heartbeat(stream, clock()));
+      if (!stream.hasGap) yield heartbeat();
       for (let saidAtMs = elapsed(); !stream.isClosed; ) {
         stream.taken();
         if (stream.ending !== undefined) {
-          yield this.#handOver(stream, { end: stream.ending });
+          yield handOver({ end: stream.ending });
           return;
         }
-        const woken = stream.woken();
-        const batch = await this.#read(stream).catch(() => NOTHING);
-        for (const { line, cursor } of batch) {
-          if (stream.isClosed || stream.ending !== undefined) break;
-          stream.cursor = cursor;
-          if (line === undefined) continue;
-          yield this.#handOver(stream, line);
-          stream.taken();
-          saidAtMs = elapsed();
-        }
-        if (batch.some(({ line }) => line !== undefined)) continue;
-        const leftMs = HEARTBEAT_MS - (elapsed() - saidAtMs);
-        if (leftMs > 0) {
-          await Promise.race([woken, later(leftMs, stream)]);
+        if (stream.hasGap) {
+          stream.hasGap = false;
+          yield handOver({ ...here(), event: { kind: 'GAP' } });
           continue;
         }
-        yield this.#handOver(stream, heartbeat(stream, clock()));
+        const woken = stream.woken();
+        // Where the database could not be asked: the tick ends the streams if that lasts.
+        const batch = await this.#read(stream).catch(() => undefined);
+        if (batch !== undefined && this.#isHeardBy(stream)) {
+          for (const change of batch.changes) {
+            stream.cursor = { ...batch.start, to: batch.to, place: change.place };
+            yield handOver({ ...here(), event: eventOf(change) });
+            stream.taken();
+            saidAtMs = elapsed();
+            if (!this.#isHeardBy(stream)) break;
+          }
+          if (batch.isLast && this.#isHeardBy(stream)) {
+            stream.cursor = { origin: batch.start.origin, from: batch.to, atMs: batch.atMs };
+          }
+          if (batch.changes.length > 0) continue;
+        }
+        const leftMs = HEARTBEAT_MS - (elapsed() - saidAtMs);
+        if (leftMs > 0) {
+          await Promise.race([woken, stream.after(leftMs)]);
+          continue;
+        }
+        yield heartbeat();
         saidAtMs = elapsed();
       }
     } finally {
@@ -180,23 +274,23 @@ export class Feed {
     }
   }
 
-  #handOver(stream: Stream, line: FeedLine): FeedLine {
-    stream.handedAtMs = this.#parts.elapsed();
-    return line;
+  #isHeardBy({ isClosed, ending, hasGap }: Stream): boolean {
+    return !isClosed && ending === undefined && !hasGap;
   }
 
-  /** What comes next, with the cursor after each line; the last entry may be a cursor alone. */
-  async #read(stream: Stream): Promise<Batch> {
+  /** What comes next; undefined where nothing has happened since. */
+  async #read(stream: Stream): Promise<Batch | undefined> {
     const { cursor } = stream;
     const { organizationId } = stream.follower.actor;
-    const to = cursor.to ?? (await this.#markNow());
-    if (cursor.to === undefined && isSame(cursor.from, to)) return [];
+    const to = cursor.to ?? (await this.#askNow()).mark;
+    if (cursor.to === undefined && !isLater(to, cursor.from)) return undefined;
+    if ((this.#byOrganization.get(organizationId)?.size ?? 0) < 2) return await this.#batch(organizationId, cursor, to);
     const key = JSON.stringify([cursor.from, to, cursor.place]);
     const known = this.#batches.get(organizationId);
     if (known?.key === key) return await known.batch;
     const batch = this.#batch(organizationId, cursor, to);
     // Those who follow the same organization stand at the same place mostly, and one reads for all.
-    this.#batches.set(organizationId, { key, batch });
+    this.#batches.set(organizationId, { key, batch, tick: this.#ticks });
     try {
       return await batch;
     } catch (error) {
@@ -206,40 +300,39 @@ export class Feed {
   }
 
   /** Of those who look in the same moment, one asks for all. */
-  #markNow(): Promise<Mark> {
-    if (this.#marking === undefined) {
-      this.#marking = this.#parts.storage.read(ChangeReader).mark();
+  #askNow(): Promise<Now> {
+    if (this.#asking === undefined) {
+      this.#asking = this.#parts.storage.read(ChangeReader).now();
       setImmediate(() => {
-        this.#marking = undefined;
+        this.#asking = undefined;
       });
     }
-    return this.#marking;
+    return this.#asking;
   }
 
-  async #batch(organizationId: OrganizationId, cursor: FeedCursor, to: Mark): Promise<Batch> {
+  async #batch(organizationId: OrganizationId, start: FeedCursor, to: Mark): Promise<Batch> {
     const { storage, clock } = this.#parts;
-    const { from, origin, atMs } = cursor;
-    const reader = storage.read(ChangeReader);
-    const changes = await reader.between(organizationId, { from, to }, cursor.place, BATCH);
-    if (changes.length === 0) return [{ line: undefined, cursor: { origin, from: to, atMs: clock() } }];
-    return changes.map((change) => {
-      const next = { origin, from, atMs, to, place: change.place };
-      return { line: { cursor: printCursor(next), event: eventOf(change) }, cursor: next };
-    });
+    const atMs = clock();
+    const span = { from: start.from, to };
+    const changes = await storage.read(ChangeReader).between(organizationId, span, start.place, BATCH);
+    return { start, to, changes, isLast: changes.length < BATCH, atMs };
   }
 
   async #tick(): Promise<void> {
     if (this.#isTicking || this.#isStopped) return;
     this.#isTicking = true;
+    this.#ticks += 1;
     const { storage, elapsed } = this.#parts;
     try {
       this.#cutStuck();
-      const [mark] = await Promise.all([storage.read(ChangeReader).mark(), this.#endThoseWhoMayNot()]);
-      const isNew = this.#mark === undefined || !isSame(this.#mark, mark);
-      this.#mark = mark;
+      this.#forgetBatches();
+      const now = await storage.read(ChangeReader).now();
+      await this.#tellGaps(now);
+      await this.#look(now);
+      this.#now = now;
       this.#seenAtMs = elapsed();
-      if (isNew) for (const stream of this.#streams) stream.wake();
     } catch {
+      this.#wasAway = true;
       if (elapsed() - this.#seenAtMs < BLIND_MS) return;
       for (const stream of this.#streams) {
         stream.end({ code: 'UNAVAILABLE', message: 'the database is not available' });
@@ -260,85 +353,66 @@ export class Feed {
     }
   }
 
-  async #endThoseWhoMayNot(): Promise<void> {
+  /** A batch is for those who come in the same moment. */
+  #forgetBatches(): void {
+    for (const [organizationId, { tick }] of this.#batches) {
+      if (tick < this.#ticks - 1) this.#batches.delete(organizationId);
+    }
+  }
+
+  /** A database that was away, or whose numbers fall, may come back as it was long before. */
+  async #tellGaps(now: Now): Promise<void> {
+    const hasFallen = this.#now !== undefined && now.next < this.#now.next;
+    if (!this.#wasAway && !hasFallen) return;
+    const before = await this.#identify();
+    this.#identity = undefined;
+    const { origin } = await this.#identify();
+    this.#wasAway = false;
+    if (!hasFallen && origin === before.origin) return;
+    this.#now = undefined;
+    this.#batches.clear();
+    const atMs = this.#parts.clock();
+    for (const stream of this.#streams) stream.skipTo({ origin, from: now.mark, atMs });
+  }
+
+  /** One statement for all streams: who may go on, and where something changed. */
+  async #look(now: Now): Promise<void> {
     const streams = [...this.#streams].filter(({ ending }) => ending === undefined);
+    if (streams.length === 0) return;
     const { storage, accessRules, clock } = this.#parts;
-    const parts = { read: storage.read, accessRules };
-    const organizations = await organizationsOf(
-      storage.read,
-      streams.map(({ follower }) => follower),
-    );
+    const before = this.#now?.mark;
+    const ids = organizationIdsOf(streams.map(({ follower }) => follower));
+    const span = before !== undefined && isLater(now.mark, before) ? { from: before, to: now.mark } : undefined;
+    const standings = await storage.read(ChangeReader).standings(ids, span);
+    const judge = new Judge({ read: storage.read, accessRules, nowMs: clock() }, standings);
+    const changed = new Set(standings.flatMap(({ id, hasChanged }) => (hasChanged ? [id] : [])));
+    for (const stream of streams) this.#advance(stream, before, now.mark, changed);
     await Promise.all(
       streams.map(async (stream) => {
-        const end = await endOf(parts, stream.follower, organizations, stream.seen, clock());
-        if (end !== undefined) return stream.end(end);
-        const home = organizations.get(stream.follower.actor.homeId);
-        if (home !== undefined) stream.seen = home;
+        const found = await judge.judge(stream.follower, stream.seen);
+        if ('code' in found) stream.end(found);
+        else stream.seen = found;
       }),
     );
   }
-}
 
-/** Also where the database could not be asked: the tick ends the streams if that lasts. */
-const NOTHING: Batch = [];
-
-type Batch = readonly { readonly line: FeedLine | undefined; readonly cursor: FeedCursor }[];
-
-class Stream {
-  readonly follower: Follower;
-  cursor: FeedCursor = { origin: '', from: { below: 0, underWay: [] }, atMs: 0 };
-  /** The versions under which it was found to be allowed. */
-  seen: { readonly authorityVersion: number; readonly rulesVersion: number };
-  ending: FeedEnd | undefined;
-  isClosed = false;
-  /** When a line was handed over that the client has not taken yet. */
-  handedAtMs: number | undefined;
-  /** Set by whoever writes to the client. */
-  cut: () => void = () => {};
-  #wake: () => void = () => {};
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(follower: Follower) {
-    this.follower = follower;
-    this.seen = follower.actor.home;
-  }
-
-  taken(): void {
-    this.handedAtMs = undefined;
-  }
-
-  /** Resolves with the next reason to look. Asked for before looking, so that nothing can be missed in between. */
-  woken(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
-  }
-
-  wake(): void {
-    clearTimeout(this.#timer);
-    this.#wake();
-  }
-
-  end(reason: FeedEnd): void {
-    this.ending ??= reason;
-    this.wake();
-  }
-
-  after(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#timer = setTimeout(resolve, milliseconds);
-    });
+  /** A stream in whose organization nothing changed stands at the new mark without reading. The others look for themselves. */
+  #advance(stream: Stream, before: Mark | undefined, to: Mark, changed: ReadonlySet<OrganizationId>): void {
+    const { cursor, follower } = stream;
+    if (cursor.to === undefined && !isLater(to, cursor.from)) return;
+    const hasSeenAllBefore = before !== undefined && cursor.to === undefined && covers(cursor.from, before);
+    if (hasSeenAllBefore && !changed.has(follower.actor.organizationId)) {
+      stream.cursor = { ...cursor, from: to, atMs: this.#parts.clock() };
+    } else stream.wake();
   }
 }
 
-const later = (milliseconds: number, stream: Stream): Promise<void> => stream.after(milliseconds);
+/** Whether a mark has seen all that the other has. */
+const covers = (one: Mark, other: Mark): boolean =>
+  one.below >= other.below && one.underWay.every((number) => number >= other.below || other.underWay.includes(number));
 
-const at = ({ cursor }: Stream): { readonly cursor: string } => ({ cursor: printCursor(cursor) });
-
-const heartbeat = (stream: Stream, nowMs: number): FeedLine => ({ ...at(stream), now: toRfc3339(nowMs) });
-
-const isSame = (one: Mark, other: Mark): boolean =>
-  one.below === other.below && one.underWay.join() === other.underWay.join();
+/** And more. Of two marks with very many transactions under way, neither need be later. */
+const isLater = (one: Mark, other: Mark): boolean => covers(one, other) && !covers(other, one);
 
 const eventOf = ({ kind, fields, updatedAtMs }: Change): Readonly<Record<string, string>> => ({
   kind,

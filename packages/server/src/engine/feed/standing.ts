@@ -1,7 +1,6 @@
-import { type Actor, publicKeyOf } from '../../core/actor.ts';
+import { type Actor, credentialIdOf, publicKeyOf } from '../../core/actor.ts';
 import { Credentials, Principals, Users } from '../../core/directory.ts';
-import type { Organization } from '../../core/model.ts';
-import { OrganizationReader } from '../../core/store/organizations.ts';
+import type { Standing } from '../../core/store/changes.ts';
 import { sha256Hex } from '../../lib/encoding.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
@@ -23,73 +22,105 @@ export interface FeedEnd {
   readonly message: string;
 }
 
+/** Under what a follower was last found to be allowed. */
+export interface Seen {
+  readonly authorityVersion: number;
+  readonly rulesVersion: number;
+  /** Of a read-only session, once it is known. */
+  readonly sessionEndsAtMs: number | undefined;
+}
+
 interface Parts {
   readonly read: ReadStores;
   readonly accessRules: AccessRulesCache;
+  readonly nowMs: number;
 }
 
-/** The organizations that streams depend on, each read once however many streams there are. */
-export async function organizationsOf(
-  read: ReadStores,
-  followers: readonly Follower[],
-): Promise<ReadonlyMap<string, Organization>> {
-  const ids = new Set<OrganizationId>(followers.flatMap(({ actor }) => [actor.organizationId, actor.homeId]));
-  const found = await Promise.all([...ids].map((id) => read(OrganizationReader).find(id)));
-  return new Map(
-    found.flatMap((organization) => (organization === undefined ? [] : [[organization.id, organization]])),
-  );
-}
+/** The organizations that streams depend on, each once however many streams there are. */
+export const organizationIdsOf = (followers: readonly Follower[]): OrganizationId[] => [
+  ...new Set(followers.flatMap(({ actor }) => [actor.organizationId, actor.homeId])),
+];
 
-/** Why a follower may follow no longer; undefined while it may. What versions say cannot have changed is not read again. */
-export async function endOf(
-  { read, accessRules }: Parts,
-  follower: Follower,
-  organizations: ReadonlyMap<string, Organization>,
-  seen: { readonly authorityVersion: number; readonly rulesVersion: number },
-  nowMs: number,
-): Promise<FeedEnd | undefined> {
-  const { actor } = follower;
-  const target = organizations.get(actor.organizationId);
-  const home = organizations.get(actor.homeId);
-  if (
-    target === undefined ||
-    home === undefined ||
-    target.deletedAtMs !== undefined ||
-    home.deletedAtMs !== undefined
-  ) {
-    return { code: 'ORGANIZATION_NOT_FOUND', message: 'the organization was deleted' };
+/** Judges whether followers may still follow; those of one credential are judged once. */
+export class Judge {
+  readonly #parts: Parts;
+  readonly #standings: ReadonlyMap<string, Standing>;
+  readonly #lives = new Map<string, Promise<Life | undefined>>();
+
+  constructor(parts: Parts, standings: readonly Standing[]) {
+    this.#parts = parts;
+    this.#standings = new Map(standings.map((standing) => [standing.id, standing]));
   }
-  const { credential } = actor;
-  if (credential.kind === 'api-key' && isPast(credential.apiKey.expiresAtMs, nowMs)) {
-    return { code: 'API_KEY_EXPIRED', message: 'the session or API key has expired' };
-  }
-  if (credential.kind === 'read-session' || home.authorityVersion !== seen.authorityVersion) {
-    const isThere = await exists(read, follower, nowMs);
-    if (!isThere) return { code: 'UNAUTHENTICATED', message: 'the credential or its user is gone' };
-  }
-  if (home.rulesVersion !== seen.rulesVersion) {
-    const lists = await accessRules.allowlistsOf(home, read);
-    if (lists.length > 0 && !isAllowedFrom(lists, publicKeyOf(actor), follower.address)) {
-      return { code: 'IP_NOT_ALLOWED', message: 'requests from this address are not allowed' };
+
+  /** Under what it may follow from now on, or why it may no longer. What cannot have changed is not read again. */
+  async judge(follower: Follower, seen: Seen): Promise<Seen | FeedEnd> {
+    const { actor } = follower;
+    const { nowMs } = this.#parts;
+    const target = this.#standings.get(actor.organizationId);
+    const home = this.#standings.get(actor.homeId);
+    if (target === undefined || home === undefined || target.isDeleted || home.isDeleted) {
+      return { code: 'ORGANIZATION_NOT_FOUND', message: 'the organization was deleted' };
     }
+    const { credential } = actor;
+    if (credential.kind === 'api-key' && isPast(credential.apiKey.expiresAtMs, nowMs)) {
+      return { code: 'API_KEY_EXPIRED', message: 'the session or API key has expired' };
+    }
+    let { sessionEndsAtMs } = seen;
+    const isNewSession = credential.kind === 'read-session' && sessionEndsAtMs === undefined;
+    if (isNewSession || home.authorityVersion !== seen.authorityVersion) {
+      const life = await this.#lifeOf(follower);
+      if (life === undefined) return GONE;
+      sessionEndsAtMs = life.endsAtMs;
+    }
+    // Nobody ends a read-only session before its time, save with its user.
+    if (isPast(sessionEndsAtMs, nowMs)) return GONE;
+    if (home.rulesVersion !== seen.rulesVersion) {
+      const { accessRules, read } = this.#parts;
+      const lists = await accessRules.allowlistsOf(home, read);
+      if (lists.length > 0 && !isAllowedFrom(lists, publicKeyOf(actor), follower.address)) {
+        return { code: 'IP_NOT_ALLOWED', message: 'requests from this address are not allowed' };
+      }
+    }
+    const { authorityVersion, rulesVersion } = home;
+    return { authorityVersion, rulesVersion, sessionEndsAtMs };
   }
-  return undefined;
+
+  #lifeOf(follower: Follower): Promise<Life | undefined> {
+    const key = credentialKeyOf(follower);
+    const known = this.#lives.get(key);
+    if (known !== undefined) return known;
+    const life = findLife(this.#parts.read, follower);
+    this.#lives.set(key, life);
+    return life;
+  }
 }
+
+const GONE: FeedEnd = { code: 'UNAUTHENTICATED', message: 'the credential or its user is gone' };
+
+/** A credential that is there, and when it ends if the actor does not say so. */
+interface Life {
+  readonly endsAtMs: number | undefined;
+}
+
+/** Tells the credential of a follower from every other. */
+const credentialKeyOf = ({ actor, sessionToken }: Follower): string =>
+  `${actor.userId} ${credentialIdOf(actor) ?? sha256Hex(sessionToken ?? '')}`;
 
 const isPast = (atMs: number | undefined, nowMs: number): boolean => atMs !== undefined && atMs <= nowMs;
 
-async function exists(read: ReadStores, { actor, sessionToken }: Follower, nowMs: number): Promise<boolean> {
+async function findLife(read: ReadStores, { actor, sessionToken }: Follower): Promise<Life | undefined> {
   const { homeId, userId, credential } = actor;
+  const whileThere = (isThere: boolean): Life | undefined => (isThere ? { endsAtMs: undefined } : undefined);
   switch (credential.kind) {
     case 'api-key':
-      return await read(Credentials).exists('api_key', homeId, credential.apiKey.id);
+      return whileThere(await read(Credentials).exists('api_key', homeId, credential.apiKey.id));
     case 'passkey':
-      return await read(Credentials).exists('authenticator', homeId, credential.authenticator.id);
+      return whileThere(await read(Credentials).exists('authenticator', homeId, credential.authenticator.id));
     case 'read-session': {
       const session = await read(Principals).byReadSession(homeId, sha256Hex(sessionToken ?? ''));
-      return session !== undefined && session.user.id === userId && session.expiresAtMs > nowMs;
+      return session?.user.id === userId ? { endsAtMs: session.expiresAtMs } : undefined;
     }
     case 'attested':
-      return (await read(Users).find(homeId, userId)) !== undefined;
+      return whileThere((await read(Users).find(homeId, userId)) !== undefined);
   }
 }

@@ -3,8 +3,8 @@ import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 
 /**
- * Activities are found by who proposed them, when, and whether somebody voted on them; a vote keeps the address that it
- * came from.
+ * Activities are found by who proposed them, when, and whether somebody voted on them, and open ones in the order in
+ * which their approvals lapse; a vote keeps the address that it came from.
  */
 export const inbox: Migration = {
   name: '0023-inbox',
@@ -20,5 +20,7 @@ export const inbox: Migration = {
       WHERE vote.organization_id = activity.organization_id AND vote.activity_id = activity.id
         AND (vote.user_id <> activity.proposer_id OR vote.selection = 'VOTE_SELECTION_REJECTED'))`.execute(db);
     await sql`CREATE INDEX ix_activity_voted_on ON activity (organization_id, id) WHERE voted_on = 1`.execute(db);
+    await sql`CREATE INDEX ix_activity_open_round ON activity (organization_id, round_started_at_ms, id)
+      WHERE status IN ('ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED')`.execute(db);
   },
 };

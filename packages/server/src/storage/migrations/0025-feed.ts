@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind, Migration } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 
-/** What the feed follows, and which changes of a row it tells. */
+/** What the feed follows, and the columns whose change it tells. */
 const FOLLOWED = [
-  // A vote changes nothing else, and whoever looks at an activity wants to see it.
-  { table: 'activity', columns: ['status', 'updated_at_ms'] },
-  { table: 'chain_send', columns: ['state'] },
-  { table: 'webhook_delivery', columns: ['state'] },
+  // Two votes may come within one millisecond, and then neither column differs: writing them is enough.
+  { table: 'activity', columns: ['status', 'updated_at_ms'], tellsEqual: true },
+  { table: 'chain_send', columns: ['state'], tellsEqual: false },
+  { table: 'webhook_delivery', columns: ['state'], tellsEqual: false },
 ] as const;
+
+/** All processes seal the cursors of feeds with one key. */
+const CURSOR_KEY_BYTES = 32;
 
 /**
  * Every row that the feed follows says in which change it came to be what it is: by the number of its transaction on
@@ -30,6 +34,8 @@ export const feed: Migration = {
       await run(sql`CREATE INDEX ${sql.ref(`ix_${table}_changed`)} ON ${name} (organization_id, changed_in, id)
         WHERE changed_in IS NOT NULL`);
     }
+    const key = randomBytes(CURSOR_KEY_BYTES).toString('hex');
+    await run(sql`INSERT INTO deployment (name, value) VALUES ('feed_key', ${key})`);
     await (kind === 'postgres' ? byTransaction(run) : byCounter(run));
   },
 };
@@ -38,22 +44,18 @@ async function byTransaction(run: (statement: RawBuilder<unknown>) => Promise<vo
   const current = sql`pg_current_xact_id()::text::bigint`;
   await run(sql`CREATE FUNCTION custos_mark_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN NEW.changed_in := ${current}; RETURN NEW; END $$`);
-  for (const { table, columns } of FOLLOWED) {
+  for (const { table, columns, tellsEqual } of FOLLOWED) {
     const name = sql.table(table);
     // A default costs an insert next to nothing, and a trigger would not.
     await run(sql`ALTER TABLE ${name} ALTER COLUMN changed_in SET DEFAULT ${current}`);
-    const differs = sql.join(
-      columns.map((column) => sql`OLD.${sql.ref(column)} IS DISTINCT FROM NEW.${sql.ref(column)}`),
-      sql` OR `,
-    );
-    await run(sql`CREATE TRIGGER ${sql.ref(`tg_${table}_changed`)} BEFORE UPDATE ON ${name} FOR EACH ROW
-      WHEN (${differs}) EXECUTE FUNCTION custos_mark_change()`);
+    await run(sql`CREATE TRIGGER ${sql.ref(`tg_${table}_changed`)} BEFORE UPDATE OF ${namesOf(columns)} ON ${name}
+      FOR EACH ROW ${tellsEqual ? sql`` : whereDifferent(columns)} EXECUTE FUNCTION custos_mark_change()`);
   }
 }
 
 async function byCounter(run: (statement: RawBuilder<unknown>) => Promise<void>): Promise<void> {
   await run(sql`INSERT INTO deployment (name, value) VALUES ('change_number', '0')`);
-  for (const { table, columns } of FOLLOWED) {
+  for (const { table, columns, tellsEqual } of FOLLOWED) {
     const name = sql.table(table);
     const mark = sql`BEGIN
       UPDATE deployment SET value = CAST(value AS integer) + 1 WHERE name = 'change_number';
@@ -61,14 +63,15 @@ async function byCounter(run: (statement: RawBuilder<unknown>) => Promise<void>)
         WHERE rowid = NEW.rowid;
     END`;
     await run(sql`CREATE TRIGGER ${sql.ref(`tg_${table}_made`)} AFTER INSERT ON ${name} ${mark}`);
-    const differs = sql.join(
-      columns.map((column) => sql`OLD.${sql.ref(column)} IS NOT NEW.${sql.ref(column)}`),
-      sql` OR `,
-    );
-    await run(
-      sql`CREATE TRIGGER ${sql.ref(`tg_${table}_changed`)} AFTER UPDATE OF ${sql.join(
-        columns.map((column) => sql.ref(column)),
-      )} ON ${name} WHEN ${differs} ${mark}`,
-    );
+    await run(sql`CREATE TRIGGER ${sql.ref(`tg_${table}_changed`)} AFTER UPDATE OF ${namesOf(columns)} ON ${name}
+      ${tellsEqual ? sql`` : whereDifferent(columns)} ${mark}`);
   }
 }
+
+const namesOf = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.ref(column)));
+
+const whereDifferent = (columns: readonly string[]): RawBuilder<unknown> =>
+  sql`WHEN (${sql.join(
+    columns.map((column) => sql`OLD.${sql.ref(column)} IS DISTINCT FROM NEW.${sql.ref(column)}`),
+    sql` OR `,
+  )})`;

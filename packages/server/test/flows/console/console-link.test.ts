@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firstLink } from '../../../src/console/first-run.ts';
-import { writeCredentials } from '../../../src/credentials-file.ts';
+import { deleteCredentials, readCredentials, writeCredentials } from '../../../src/credentials-file.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { type Answer, createUser, type KeyPair, newKeyPair, send, stampFor, TestClient } from '../../harness/client.ts';
 import { TestServer } from '../../harness/server.ts';
@@ -233,6 +233,32 @@ describe('the credentials file', () => {
     expect(existsSync(path)).toBe(false);
     expect(await forget(browser)).toMatchObject({ status: 200, body: { deleted: false } });
     expect(server.output.stderr).toContain('root-credentials.json deleted');
+  });
+
+  test('is neither read nor deleted where a link stands in its place', async () => {
+    await using server = await TestServer.start();
+    const root = TestClient.root(server.credentials, server.baseUrl);
+    const path = join(server.dataDir, 'root-credentials.json');
+    const target = join(server.dataDir, 'elsewhere.json');
+    const { url } = (await askForLink(root)).body;
+    renameSync(path, target);
+    symlinkSync(target, path);
+    expect(await redeem(server.baseUrl, tokenIn(url))).toMatchObject({
+      status: 404,
+      body: { errorCode: 'RESOURCE_NOT_FOUND' },
+    });
+    expect(await askForLink(root)).toMatchObject({ status: 404 });
+    expect(await forget(root)).toMatchObject({
+      status: 403,
+      body: { errorCode: 'REQUEST_NOT_AUTHORIZED', message: expect.stringContaining('is a link') },
+    });
+    expect([existsSync(path), existsSync(target)]).toEqual([true, true]);
+    // Whatever is deleted in the end, it is the name and not what it points to.
+    deleteCredentials(server.dataDir);
+    expect([existsSync(path), existsSync(target)]).toEqual([false, true]);
+    mkdirSync(path);
+    expect(readCredentials(server.dataDir)).toBeUndefined();
+    expect(await forget(root)).toMatchObject({ status: 403 });
   });
 
   test('is what a link signs in with: without it, and after its key was deleted, the link does not', async () => {

@@ -279,6 +279,16 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
       expect(await deliveriesOf(sub, { eventId })).toHaveLength(1);
       expect(await deliveriesOf(parent, { eventId })).toHaveLength(1);
       expect(await deliveriesOf(sibling, { eventId })).toEqual([]);
+      // And by the activity that it comes of.
+      const filterByActivityId = activity.id;
+      expect(await deliveriesOf(sub, { filterByActivityId })).toMatchObject([{ eventId }]);
+      expect(await deliveriesOf(parent, { filterByActivityId })).toMatchObject([{ eventId }]);
+      expect(await deliveriesOf(parent, { filterByActivityId, eventId: randomUUID() })).toEqual([]);
+      expect(await deliveriesOf(parent, { filterByActivityId, endpointId: endpointIds[1] })).toEqual([]);
+      expect(await deliveriesOf(sibling, { filterByActivityId })).toEqual([]);
+      expect(await deliveriesOf(parent, { filterByActivityId: third.id })).toHaveLength(1);
+      const wrong = await parent.query('list_webhook_deliveries', { filterByActivityId: 'x' });
+      expect(outcome(wrong)).toEqual([400, 'REQUEST_INVALID']);
       for (const endpointId of endpointIds) {
         const asSub = await sub.query('list_webhook_deliveries', { endpointId });
         expect(outcome(asSub)).toEqual([404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);

@@ -3,10 +3,11 @@ import type { ActivityStatus } from '../../../core/model.ts';
 import { ActivityReader } from '../../../core/store/activities.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { chunks } from '../../../lib/collections.ts';
-import { toPageRequest } from '../../../lib/pagination.ts';
+import { parseIdCursor, toPageOf } from '../../../lib/pagination.ts';
 import { IdShape, PageInfoShape, PaginationShape } from '../../../lib/shapes.ts';
 import { approvalOf } from '../approvals/approval.ts';
 import { Inbox } from '../approvals/inbox.ts';
+import { parseInboxCursor } from '../approvals/inbox-cursor.ts';
 import { type Approval, DescribedApprovalShape } from '../approvals/shapes.ts';
 
 const AT_A_TIME = 10;
@@ -23,7 +24,7 @@ export const listApprovals = defineQuery({
   name: 'list_approvals',
   ours: true,
   summary:
-    'Activities that wait for approvals, newest first, with how far each is and whether it waits for the caller; or those that were decided by votes.',
+    'Activities that wait for approvals, least time left first, with how far each is and whether it waits for the caller; or those that were decided by votes, newest first. At most 100 at once.',
   parameters: Type.Object({
     organizationId: IdShape,
     /** All that are open unless told. */
@@ -35,17 +36,17 @@ export const listApprovals = defineQuery({
     counts: Type.Object({
       forMe: Type.Integer(),
       forOthers: Type.Integer(),
-      /** False where more are open than one query judges: `forMe` then counts the newest of them. */
+      /** False where more are open than one query judges: `forMe` then counts those with the least time left. */
       isComplete: Type.Boolean(),
     }),
     pageInfo: PageInfoShape,
   }),
   async run(context, { filter, paginationOptions }) {
-    const { read, actor, config } = context;
-    const request = toPageRequest(paginationOptions, config.listMax);
+    const { read, actor } = context;
     const inbox = new Inbox(context);
     if (filter === 'DECIDED') {
       const { organizationId } = actor;
+      const request = { kind: 'page', ...toPageOf(paginationOptions, parseIdCursor) } as const;
       const wanted = { statuses: DECIDED, isVotedOn: true };
       const { items, pageInfo } = await read(ActivityReader).page(organizationId, wanted, request, 'shorten');
       const approvals: Approval[] = [];
@@ -54,7 +55,7 @@ export const listApprovals = defineQuery({
     }
     const isWanted = ({ progress }: Approval): boolean =>
       filter === undefined || progress.waitsForMe === (filter === 'FOR_ME');
-    const { items, pageInfo } = await inbox.page(request, isWanted);
+    const { items, pageInfo } = await inbox.page(toPageOf(paginationOptions, parseInboxCursor), isWanted);
     return { approvals: await described(context, items), counts: await inbox.counts(), pageInfo };
   },
 });

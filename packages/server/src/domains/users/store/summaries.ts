@@ -139,7 +139,7 @@ export class SummaryReader extends Reader {
     nowMs: number,
   ): Promise<Page<UserSummary> & { readonly isPartial: boolean }> {
     const oldest = text === undefined ? undefined : await oldestSearched(this.db, 'app_user', organizationId);
-    const matches = text === undefined ? sql`` : sql`AND ${hasText(['name', 'email'], text)}`;
+    const matches = text === undefined ? sql`` : sql`AND ${hasText(this.kind, ['name', 'email'], text)}`;
     const filter = oldest === undefined ? matches : sql`${matches} AND id >= ${oldest}`;
     const page = await pageOfRows(
       this.db,

@@ -15,16 +15,23 @@ export const listWebhookDeliveries = defineQuery({
     organizationId: IdShape,
     endpointId: Type.Optional(IdShape),
     eventId: Type.Optional(IdShape),
+    /** Those of events that come of this activity, its sends included. */
+    filterByActivityId: Type.Optional(IdShape),
     state: Type.Optional(WebhookDeliveryStateShape),
     paginationOptions: Type.Optional(PaginationShape),
   }),
   response: Type.Object({ webhookDeliveries: Type.Array(Type.Object(DELIVERY_FIELDS)), pageInfo: PageInfoShape }),
-  async run({ read, actor, config }, { endpointId, eventId, state, paginationOptions }) {
+  async run({ read, actor, config }, { endpointId, eventId, filterByActivityId, state, paginationOptions }) {
     const { organizationId } = actor;
     if (endpointId !== undefined) await read(WebhookReader).getEndpoint(organizationId, endpointId);
     const { items, pageInfo } = await read(WebhookReader).deliveries(
       organizationId,
-      { endpointId, eventId, state: WEBHOOK_DELIVERY_STATES.find((known) => DELIVERY_STATES[known] === state) },
+      {
+        endpointId,
+        eventId,
+        activityId: filterByActivityId,
+        state: WEBHOOK_DELIVERY_STATES.find((known) => DELIVERY_STATES[known] === state),
+      },
       toPageRequest(paginationOptions, config.listMax),
     );
     return { webhookDeliveries: items.map(renderDelivery), pageInfo };

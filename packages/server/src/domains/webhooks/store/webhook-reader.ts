@@ -34,6 +34,7 @@ export interface DueQueue {
 export interface DeliveryFilter {
   readonly endpointId?: string | undefined;
   readonly eventId?: string | undefined;
+  readonly activityId?: string | undefined;
   readonly state?: WebhookDeliveryState | undefined;
 }
 
@@ -345,17 +346,23 @@ export class WebhookReader extends Reader {
   /** Selects the ids of a range of a list in the index that fits its filter; undefined where there can be none. */
   async #idsOf(
     organizationId: OrganizationId,
-    { endpointId, eventId, state }: DeliveryFilter,
+    { endpointId, eventId, activityId, state }: DeliveryFilter,
   ): Promise<(range: Range) => RawBuilder<unknown> | undefined> {
     const ordered = ({ order, limit }: Range, column = sql`id`): RawBuilder<unknown> =>
       sql`ORDER BY ${column} ${sql.raw(order)} LIMIT ${limit}`;
-    if (eventId !== undefined) {
+    if (eventId !== undefined || activityId !== undefined) {
       // Expressions, so that the event's index is taken: it has few deliveries, the organization very many.
       const column = sql`id || ''`;
       const ofEndpoint = endpointId === undefined ? sql`` : sql`AND endpoint_id || '' = ${endpointId}`;
       const inState = state === undefined ? sql`` : sql`AND state || '' = ${state}`;
+      const ofEvent = eventId === undefined ? sql`` : sql`AND event_id = ${eventId}`;
+      const ofActivity =
+        activityId === undefined
+          ? sql``
+          : sql`AND event_id IN (SELECT event.id FROM webhook_event AS event
+              WHERE event.organization_id = ${organizationId} AND event.activity_id = ${activityId})`;
       return (range) => sql`SELECT id FROM webhook_delivery
-        WHERE organization_id = ${organizationId} AND event_id = ${eventId} ${ofEndpoint} ${inState}
+        WHERE organization_id = ${organizationId} ${ofEvent} ${ofActivity} ${ofEndpoint} ${inState}
           AND EXISTS (SELECT 1 FROM webhook_endpoint AS endpoint
             WHERE endpoint.organization_id = ${organizationId} AND endpoint.id = webhook_delivery.endpoint_id)
         ${within(range, column)} ${ordered(range, column)}`;

@@ -25,6 +25,7 @@ interface EventValues extends Record<string, unknown> {
   readonly id: string;
   readonly type: string;
   readonly aboutId: string;
+  readonly activityId: string | null;
   readonly body: string;
   readonly bodyLength: number;
   readonly createdAtMs: number;
@@ -36,12 +37,19 @@ const insertEventRow = statement('webhook-event-insert', (db, event: EventValues
     id: event.id,
     event_type: event.type,
     about_id: event.aboutId,
+    activity_id: event.activityId,
     body: event.body,
     body_length: event.bodyLength,
     kept_since_ms: event.createdAtMs,
     created_at_ms: event.createdAtMs,
   }),
 );
+
+const toEventValues = (event: WebhookEvent): EventValues => ({
+  ...event,
+  activityId: event.activityId ?? null,
+  bodyLength: event.body.length,
+});
 
 interface DeliveriesValues extends Record<string, unknown> {
   readonly organizationId: string;
@@ -173,7 +181,7 @@ export class WebhookStore extends WebhookQueue {
   /** Makes an event part of the transaction: it is delivered if and only if that commits. */
   async insertEvent(event: WebhookEvent, deliveries: readonly NewDelivery[]): Promise<void> {
     await Promise.all([
-      insertEventRow(this.db, { ...event, bodyLength: event.body.length }),
+      insertEventRow(this.db, toEventValues(event)),
       insertPending[this.kind](this.db, {
         organizationId: event.organizationId,
         eventId: event.id,
@@ -221,7 +229,7 @@ export class WebhookStore extends WebhookQueue {
 
   /** An event with a delivery that has been made already and is not made again by itself. */
   async insertFinished(event: WebhookEvent, delivery: FinishedDelivery): Promise<void> {
-    await insertEventRow(this.db, { ...event, bodyLength: event.body.length });
+    await insertEventRow(this.db, toEventValues(event));
     await this.db
       .insertInto('webhook_delivery')
       .values({
