@@ -61,12 +61,19 @@ export class Device implements AsyncDisposable {
       },
     });
     const device = new Device(context, page, devtools, origin);
-    await device.#watch();
+    await device.#watch(page);
     return device;
   }
 
-  async #watch(): Promise<void> {
-    const { page, origin } = this;
+  /** A further tab of the same person, as watched as the first. */
+  async openTab(): Promise<Page> {
+    const page = await this.context.newPage();
+    await this.#watch(page);
+    return page;
+  }
+
+  async #watch(page: Page): Promise<void> {
+    const { origin } = this;
     const note = (problem: string): void => {
       this.#problems.push(`${new URL(page.url()).pathname}: ${problem}`);
     };
