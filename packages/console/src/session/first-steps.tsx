@@ -34,7 +34,8 @@ export function FirstSteps() {
   const count = passkeys.data?.authenticators.length;
   if (!isFirst || count === undefined || users.data === undefined) return null;
   const isAlone = users.data.users.length < 2;
-  if (count > 0 && fileKey === undefined && !isAlone) return null;
+  // The installation is no longer fresh; whoever joined it has steps of their own.
+  if (fileKey === undefined && !isAlone) return null;
   // Only the file's own user can delete its key without asking others.
   if (count > 0 && fileKey === undefined && session.origin === 'passkey') return null;
 
