@@ -67,9 +67,11 @@ export function SignInPage() {
             </p>
           )}
           {typeof link === 'object' && (
-            <Note tone="wait" title={link.title} role="alert">
-              {link.text} <code>npx custos console</code> prints a new one.
-            </Note>
+            <div className={styles.refusal}>
+              <Note tone="wait" title={link.title} role="alert">
+                {link.text} <code>npx custos console</code> prints a new one.
+              </Note>
+            </div>
           )}
           <SignInForm organizationId={organizationId} onOrganizationId={setTyped} onDone={() => undefined} />
           <p className={styles.foot}>
