@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 
 const CHROME = process.env.CHROME_PATH;
+/** A machine with other work to do is slow; what takes longer than this does not come. */
+const PATIENCE_MS = 20_000;
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'];
 
 /** Where there is no browser, tests are skipped by name; with CI=true they run, and the launch fails. */
@@ -47,6 +49,7 @@ export class Device implements AsyncDisposable {
       timezoneId: 'Europe/Berlin',
       reducedMotion: 'reduce',
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const devtools = await context.newCDPSession(page);
     await devtools.send('WebAuthn.enable');
