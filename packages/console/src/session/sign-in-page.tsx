@@ -41,8 +41,9 @@ export function SignInPage() {
     // Once, also where effects run twice.
     isLinkUsed = true;
     signInWithLink(firstLink).catch((error: unknown) => {
-      const { title, text } = signInProblem(error);
-      setLink({ title: title === 'The key was not accepted.' ? 'This link does not sign in.' : title, text });
+      const { kind, title, text } = signInProblem(error);
+      const isRefused = kind === 'session' || kind === 'denied' || kind === 'gone';
+      setLink({ title: isRefused ? 'This link does not sign in.' : title, text });
     });
   }, []);
   useEffect(() => {
