@@ -237,6 +237,9 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await form.getByRole('button', { name: 'Ask to send 0.5 ETH' }).click();
     await form.getByText('Waits for approval.').waitFor();
 
+    await goTo(grace, 'Sends');
+    await page.getByText('Nothing was sent yet').waitFor();
+
     await goTo(tomas, 'Inbox');
     await open(tomas, SEND);
     const sheet = request(tomas.page);
@@ -251,7 +254,7 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     );
     await tomas.page.getByText('You approved, and it is done.').waitFor();
 
-    await goTo(grace, 'Sends');
+    // Told by the feed: nobody touches the page.
     await page.getByRole('row', { name: /^Send 0\.5.ETH from Treasury .*: in block \d+/ }).waitFor();
     await takeShot(page, 'sends-story-light');
     expect(await connectTo(anvil).reader.getBalance({ address: SUPPLIER })).toBe(parseEther('0.5'));

@@ -22,6 +22,10 @@ export interface DeviceOptions {
   readonly width?: number;
   readonly height?: number;
   readonly locale?: string;
+  /** By the address of the machine and not by its name. */
+  readonly byAddress?: boolean;
+  /** What a proxy in between would add. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One person's browser: storage of its own, a virtual passkey, and a page that is watched. */
@@ -29,7 +33,7 @@ export class Device implements AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly devtools: CDPSession;
-  /** The service's origin, by the name that passkeys need. */
+  /** The service's origin, by the name that passkeys need unless told otherwise. */
   readonly origin: string;
   readonly #problems: string[] = [];
 
@@ -41,13 +45,14 @@ export class Device implements AsyncDisposable {
   }
 
   static async open(browser: Browser, baseUrl: string, options: DeviceOptions = {}): Promise<Device> {
-    const origin = baseUrl.replace('127.0.0.1', 'localhost');
+    const origin = options.byAddress === true ? baseUrl : baseUrl.replace('127.0.0.1', 'localhost');
     const context = await browser.newContext({
       colorScheme: options.colorScheme ?? 'light',
       viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
       locale: options.locale ?? 'en-GB',
       timezoneId: 'Europe/Berlin',
       reducedMotion: 'reduce',
+      ...(options.headers && { extraHTTPHeaders: { ...options.headers } }),
     });
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
