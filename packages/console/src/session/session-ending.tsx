@@ -3,6 +3,7 @@ import { type Problem, problemOf } from '../api/problem.ts';
 import { useNow } from '../app/now.ts';
 import { Button } from '../kit/button.tsx';
 import { Note } from '../kit/note.tsx';
+import { duration } from '../lib/time.ts';
 import { extendSession } from './login.ts';
 import { endSession, useSession } from './session.ts';
 
@@ -40,14 +41,13 @@ export function SessionEnding() {
       setIsBusy(false);
     }
   };
-  const minutes = Math.max(1, Math.ceil(secondsLeft / 60));
   return (
     <Note
       tone="wait"
       inline
       icon="clock"
       role="status"
-      title={`Your session ends in ${minutes} min.`}
+      title={`Your session ends in ${duration(secondsLeft * 1000)}.`}
       actions={
         <Button size="small" busy={isBusy && 'Extending…'} onClick={() => void extend()}>
           Stay signed in
