@@ -12,9 +12,9 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-bac
 /** Where there is no browser, tests are skipped by name; with CI=true they run, and the launch fails. */
 export const isBrowserMissing = !CHROME && process.env.CI !== 'true';
 
-export async function launchBrowser(): Promise<Browser> {
-  if (!CHROME) throw new Error('CI=true needs Chromium: set CHROME_PATH');
-  return await chromium.launch({ executablePath: CHROME, headless: true, args: FLAGS });
+export async function launchBrowser(executablePath = CHROME): Promise<Browser> {
+  if (!executablePath) throw new Error('CI=true needs Chromium: set CHROME_PATH');
+  return await chromium.launch({ executablePath, headless: true, args: FLAGS });
 }
 
 export interface DeviceOptions {
