@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { useNow } from '../app/now.ts';
 import { Button } from '../kit/button.tsx';
+import { loadDialogs } from '../kit/dialog.tsx';
 import { Note } from '../kit/note.tsx';
 import { duration } from '../lib/time.ts';
 import { extendSession } from './login.ts';
@@ -29,7 +30,13 @@ export function SessionEnding() {
     return () => clearTimeout(timer);
   }, [session]);
 
-  if (session === undefined || secondsLeft * 1000 > WARN_MS) return null;
+  const isNear = session !== undefined && secondsLeft * 1000 <= WARN_MS;
+  useEffect(() => {
+    // The sign-in that comes over the page is a dialog, and must come without a connection too.
+    if (isNear) loadDialogs();
+  }, [isNear]);
+
+  if (!isNear) return null;
   const extend = async (): Promise<void> => {
     setIsBusy(true);
     setProblem(undefined);
