@@ -1,7 +1,7 @@
 // What somebody who opens the console waits for, in a real browser on this machine.
-import { get } from 'node:http';
 import type { Page } from 'playwright-core';
 import { Device, launchBrowser } from '../../packages/console/test/harness/browser.ts';
+import { loadedBytes } from '../../packages/console/test/harness/first-load.ts';
 import { signInWithKey } from '../../packages/console/test/harness/sign-in.ts';
 import { createUser, type TestClient } from '../../packages/server/test/harness/client.ts';
 import { findChromium } from '../../scripts/lib/chromium.mjs';
@@ -99,30 +99,10 @@ async function makeWork(root: TestClient): Promise<TestClient> {
 /** The first request of the inbox, which says what it is about. */
 const FIRST_ROW = 'main li[aria-label^="Rename"]';
 
-async function measureFirstLoad(device: Device, person: Pick<TestClient, 'key' | 'organizationId'>): Promise<number> {
-  const loaded = new Set<string>();
-  const note = (request: { url(): string; method(): string }): void => {
-    const { pathname } = new URL(request.url());
-    if (request.method() === 'GET' && pathname.startsWith('/console')) loaded.add(pathname);
-  };
-  device.page.on('request', note);
-  await signInWithKey(device, person);
-  await device.page.locator(FIRST_ROW).first().waitFor();
-  device.page.off('request', note);
-  const sizes = await Promise.all([...loaded].map((path) => gzippedBytes(`${device.origin}${path}`)));
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-/** What comes over the wire to a client that reads nothing better than gzip. */
-const gzippedBytes = (url: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    get(url, { headers: { 'accept-encoding': 'gzip' } }, (response) => {
-      let bytes = 0;
-      response.on('data', (part: Buffer) => {
-        bytes += part.length;
-      });
-      response.on('end', () => resolve(bytes)).on('error', reject);
-    }).on('error', reject);
+const measureFirstLoad = (device: Device, person: Pick<TestClient, 'key' | 'organizationId'>): Promise<number> =>
+  loadedBytes(device, async () => {
+    await signInWithKey(device, person);
+    await device.page.locator(FIRST_ROW).first().waitFor();
   });
 
 async function measureInbox({ page, origin }: Device): Promise<number> {

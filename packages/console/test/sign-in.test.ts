@@ -9,6 +9,7 @@ import { newKeyPair, TestClient } from '../../server/test/harness/client.ts';
 import { TestServer } from '../../server/test/harness/server.ts';
 import { findViolations } from './harness/axe.ts';
 import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
+import { loadedBytes } from './harness/first-load.ts';
 import { printedLink } from './harness/first-run.ts';
 import { signInWithKey, signInWithPasskey } from './harness/sign-in.ts';
 import { keptSessions, storedTexts } from './harness/storage.ts';
@@ -126,6 +127,16 @@ describe.skipIf(isBrowserMissing)('signing in to the console', { timeout: 60_000
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
     expect(await page.content()).not.toMatch(/Meridian|Okafor/);
+  });
+
+  test('is small: from nothing to the inbox at most 250 kB', async () => {
+    await using fresh = await Device.open(browser, service.baseUrl);
+    const bytes = await loadedBytes(fresh, async () => {
+      await signInWithKey(fresh, root);
+      await fresh.page.getByText('Nothing waits for you').first().waitFor();
+    });
+    expect(bytes).toBeGreaterThan(100_000);
+    expect(bytes).toBeLessThanOrEqual(250_000);
   });
 
   test('does not lead elsewhere, whatever the address says', async () => {
