@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { type ConsoleFigures, consoleTitle, LONG_TASK_MS } from './console/console.ts';
 import { type Figure, type FloorName, figureTitle, isKeyFigure, MANY, SINGLE } from './figures.ts';
 import type { Scale } from './scale/scale.ts';
 import type { PastFigure } from './webhooks/past.ts';
@@ -23,6 +24,8 @@ const DELIVERIES_PER_SECOND_MIN = 800;
 const TIMES_BARE_POST_MAX = 3;
 const TIMES_IDLE_MAX = 1.5;
 const TIMES_WITHOUT_PAST_MAX = 1.2;
+const FIRST_LOAD_KB_MAX = 250;
+const INBOX_MS_MAX = 1000;
 const REST_MB_MAX = 200;
 const START_MS_MAX = 2000;
 
@@ -163,3 +166,39 @@ export const judgeStart = (milliseconds: number): Verdict => ({
   measured: `${(milliseconds / 1000).toFixed(2)} s`,
   met: milliseconds < START_MS_MAX,
 });
+
+export function judgeConsole({ firstLoadBytes, inboxMs, scroll }: ConsoleFigures): Verdict[] {
+  const kilobytes = (firstLoadBytes ?? 0) / 1000;
+  return [
+    ...(firstLoadBytes === undefined
+      ? []
+      : [
+          {
+            figure: consoleTitle('first load'),
+            goal: `at most ${FIRST_LOAD_KB_MAX} kB gzipped, to the inbox`,
+            measured: `${kilobytes.toFixed(0)} kB`,
+            met: kilobytes <= FIRST_LOAD_KB_MAX,
+          },
+        ]),
+    ...(inboxMs === undefined
+      ? []
+      : [
+          {
+            figure: consoleTitle('inbox'),
+            goal: `usable within ${INBOX_MS_MAX} ms of a warm start`,
+            measured: `${inboxMs.toFixed(0)} ms`,
+            met: inboxMs <= INBOX_MS_MAX,
+          },
+        ]),
+    ...(scroll === undefined
+      ? []
+      : [
+          {
+            figure: consoleTitle('scroll'),
+            goal: `${scroll.rows.toLocaleString('en')} activities without a task over ${LONG_TASK_MS} ms`,
+            measured: `${scroll.longTasks} over it, the longest ${scroll.longestTaskMs.toFixed(0)} ms`,
+            met: scroll.longTasks === 0,
+          },
+        ]),
+  ];
+}

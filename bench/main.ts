@@ -11,10 +11,20 @@ import {
   measureBalances,
 } from './balances/balances.ts';
 import { Child, waitForQuiet } from './child.ts';
+import { CONSOLE_NAMES, consoleTitle, measureConsole } from './console/console.ts';
 import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from './figures.ts';
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
-import { judgeFigure, judgePast, judgeRest, judgeScale, judgeStart, judgeWebhooks, type Verdict } from './goals.ts';
+import {
+  judgeConsole,
+  judgeFigure,
+  judgePast,
+  judgeRest,
+  judgeScale,
+  judgeStart,
+  judgeWebhooks,
+  type Verdict,
+} from './goals.ts';
 import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
@@ -67,6 +77,8 @@ async function main(options: Options): Promise<void> {
   const figures: Figure[] = [];
   const scale: Record<string, Scale> = {};
   const start = wanted('start') || wanted('memory') ? await measureStart(options.patienceSeconds) : undefined;
+  const consoleNames = CONSOLE_NAMES.filter((name) => wanted(consoleTitle(name)));
+  const console = consoleNames.length > 0 ? await measureConsole(consoleNames, options) : undefined;
   await using load = new Load();
   for (const database of ['sqlite', 'postgres'] as const) {
     const plans = PLANS.filter((plan) => plan.database === database && wanted(figureTitle(plan)));
@@ -147,6 +159,7 @@ async function main(options: Options): Promise<void> {
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   verdicts.push(...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
+  if (console !== undefined) verdicts.push(...judgeConsole(console));
   const file = writeReport({
     startedAt,
     commit: describeCommit(),
@@ -163,6 +176,7 @@ async function main(options: Options): Promise<void> {
     webhooks,
     balances,
     past,
+    console,
     start,
     verdicts,
   });
@@ -185,6 +199,12 @@ async function main(options: Options): Promise<void> {
     const { firstMs, againMs, residentMb } = start;
     print(`\nstart: ${firstMs.toFixed(0)} ms on an empty folder, ${againMs.toFixed(0)} ms on an existing one`);
     print(`memory at rest: ${residentMb.toFixed(0)} MB`);
+  }
+  if (console?.scroll !== undefined) {
+    const { rows, seconds, heapMb } = console.scroll;
+    print(
+      `\nconsole: ${rows.toLocaleString('en')} activities scrolled in ${seconds.toFixed(0)} s, ${heapMb.toFixed(0)} MB held`,
+    );
   }
   print(`\n${verdictTable(verdicts)}`);
   const noisy = figures.filter(({ plan, service }) => plan.database === 'sqlite' && service.otherCores > NOISE_CORES);

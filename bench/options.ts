@@ -12,6 +12,8 @@ export interface Options {
   readonly events: number;
   /** Past webhook deliveries that `full` puts beside them. */
   readonly past: number;
+  /** Activities that the console scrolls through. */
+  readonly activities: number;
   /** Write a processor profile of the service for the one figure that `only` names. */
   readonly profile: boolean;
   /** With `profile`: the keyring in the service's own process, so that its time shows too. */
@@ -28,6 +30,7 @@ export const USAGE = `npm run bench -- [options]
   --full        also the figures among a million wallets, "sqlite scale" and "postgres scale", and among past webhook
                 deliveries, "sqlite webhooks past" and "postgres webhooks past"
   --events N    webhook events that wait when their deliveries begin (10000)
+  --activities N  activities that the console scrolls through (100000)
   --past N      with --full: past webhook deliveries (10000000)
 `;
 
@@ -42,6 +45,7 @@ export function readOptions(args: readonly string[]): Options {
       full: { type: 'boolean', default: false },
       events: { type: 'string', default: '10000' },
       past: { type: 'string', default: '10000000' },
+      activities: { type: 'string', default: '100000' },
       profile: { type: 'boolean', default: false },
       inline: { type: 'boolean', default: false },
     },
@@ -54,6 +58,7 @@ export function readOptions(args: readonly string[]): Options {
     full: values.full,
     events: positive('events', values.events),
     past: positive('past', values.past),
+    activities: positive('activities', values.activities),
     profile: values.profile,
     inline: values.inline,
   };

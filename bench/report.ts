@@ -3,6 +3,7 @@ import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { BalanceFigure } from './balances/balances.ts';
+import type { ConsoleFigures } from './console/console.ts';
 import { type Figure, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
@@ -34,6 +35,7 @@ export interface Report {
   readonly webhooks: readonly WebhookFigure[];
   readonly balances: readonly BalanceFigure[];
   readonly past: readonly PastFigure[];
+  readonly console: ConsoleFigures | undefined;
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
 }

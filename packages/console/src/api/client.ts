@@ -1,5 +1,4 @@
 import { type CustosClient, createClient, type Stamper } from '@custos/sdk';
-import { useMemo } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow } from '../session/session.ts';
 import { watchedFetch } from './connection.ts';
@@ -18,9 +17,20 @@ export const clientBy = (stamper: Stamper, organizationId: string): CustosClient
     retryAttempts: 1,
   });
 
+const clients = new WeakMap<Stamper, Map<string, CustosClient>>();
+
+/** One for all who ask: what gathers the questions of many rows knows them by their client. */
+function sharedClient(stamper: Stamper, organizationId: string): CustosClient {
+  const known = clients.get(stamper) ?? new Map<string, CustosClient>();
+  clients.set(stamper, known);
+  const client = known.get(organizationId) ?? clientBy(stamper, organizationId);
+  known.set(organizationId, client);
+  return client;
+}
+
 /** Acts by the session key, in the organization that is shown. */
 export function useClient(): CustosClient {
   const { key } = useSessionOrThrow();
   const { organizationId } = useOrganization();
-  return useMemo(() => clientBy(key, organizationId), [key, organizationId]);
+  return sharedClient(key, organizationId);
 }

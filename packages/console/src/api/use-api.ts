@@ -6,6 +6,7 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
@@ -97,8 +98,11 @@ export function useApiPages<Method extends QueryMethod, Item>(
     enabled: enabled && session !== undefined,
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
   });
+  const pages = query.data?.pages;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every `pick` of one list picks the same
+  const items = useMemo(() => (pages ?? []).flatMap((page) => pick(page as AnswerOf<Method>)), [pages]);
   return {
-    items: (query.data?.pages ?? []).flatMap((page) => pick(page as AnswerOf<Method>)),
+    items,
     query,
     hasMore: query.hasNextPage,
     loadMore: () => {

@@ -22,6 +22,18 @@ const readIds =
       names.map((name) => [name, search[name]]).filter(([, id]) => typeof id === 'string' && /^[\w-]{1,64}$/.test(id)),
     ) as Partial<Record<Name, string>>;
 
+/** The router keeps what a page does not read from the address; pages get what they read, and nothing besides. */
+const strictly =
+  <Found extends object>(read: (search: Record<string, unknown>) => Found) =>
+  (search: Record<string, unknown>): Found => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...read(search),
+  });
+
+/** Only a path of the console itself: a link must not lead away after sign-in. */
+const readFrom = ({ from }: Record<string, unknown>): { from?: string } =>
+  typeof from === 'string' && /^\/(?!\/)[\w\-./?=&%]*$/.test(from) ? { from } : {};
+
 /** What an earlier visit left is read once. */
 let stored: Promise<void> | undefined;
 
@@ -30,9 +42,7 @@ const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NotFou
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>): { from?: string } =>
-    // Only a path of the console itself: a link must not lead away after sign-in.
-    typeof search.from === 'string' && /^\/(?!\/)[\w\-./?=&%]*$/.test(search.from) ? { from: search.from } : {},
+  validateSearch: strictly(readFrom),
   component: SignInPage,
 });
 
@@ -70,7 +80,7 @@ const inboxItemRoute = createRoute({ getParentRoute: () => inboxRoute, path: '$a
 const activitiesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/activities',
-  validateSearch: readActivitySearch,
+  validateSearch: strictly(readActivitySearch),
   component: lazyRouteComponent(() => import('../pages/activities/page.tsx'), 'ActivitiesPage'),
   errorComponent: PageError,
 });
@@ -95,7 +105,7 @@ const walletRoute = createRoute({
 const policiesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/policies',
-  validateSearch: readPolicySearch,
+  validateSearch: strictly(readPolicySearch),
   component: lazyRouteComponent(() => import('../pages/policies/page.tsx'), 'PoliciesPage'),
   errorComponent: PageError,
 });
@@ -109,7 +119,7 @@ const policyRoute = createRoute({
 const peopleRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/people',
-  validateSearch: readIds('user', 'tag'),
+  validateSearch: strictly(readIds('user', 'tag')),
   component: lazyRouteComponent(() => import('../pages/people/page.tsx'), 'PeoplePage'),
   errorComponent: PageError,
 });

@@ -9,6 +9,7 @@ import { Badge } from '../kit/tag.tsx';
 import { cx } from '../lib/cx.ts';
 import { leave } from '../lib/leaving.ts';
 import { useNarrow } from '../lib/use-media.ts';
+import { useCurrentNames } from '../session/current-names.ts';
 import { ReadOnlyBanner } from '../session/read-only-banner.tsx';
 import { useSessionState } from '../session/session.ts';
 import { SessionEnding } from '../session/session-ending.tsx';
@@ -45,6 +46,7 @@ export function Shell() {
 
 function SignedIn() {
   useFollow();
+  useCurrentNames();
   useNewsOfInbox();
   const { forMe } = useInboxCounts();
   const navigate = useNavigate();

@@ -1,8 +1,5 @@
-import { Dialog as Base } from '@base-ui/react/dialog';
-import { type ReactNode, type RefObject, useRef } from 'react';
-import { cx } from '../lib/cx.ts';
-import styles from './dialog.module.css';
-import { Icon } from './icon.tsx';
+import { type ReactNode, type RefObject, Suspense } from 'react';
+import { lazyLayer } from './lazy-layer.ts';
 
 export interface DialogProps {
   readonly open: boolean;
@@ -20,40 +17,17 @@ export interface DialogProps {
   readonly isModalOnly?: boolean;
 }
 
-/** Holds the focus, and gives it back when it closes. */
+const [DialogLayer, loadDialogs] = lazyLayer(() => import('./dialog-layer.tsx'));
+
+/** For what may have to open when nothing can be loaded any more. */
+export { loadDialogs };
+
+/** What floats is loaded when the first of it opens: pages show without. */
 export function Dialog(props: DialogProps) {
-  const { open, onClose, title, description, children, footer, width = 'normal', initialFocus, isModalOnly } = props;
-  const text = useRef<HTMLDivElement>(null);
+  if (!props.open) return null;
   return (
-    <Base.Root
-      open={open}
-      onOpenChange={(next) => {
-        if (!next && !isModalOnly) onClose();
-      }}
-      disablePointerDismissal={isModalOnly ?? false}
-    >
-      <Base.Portal>
-        <Base.Backdrop className={styles.scrim} />
-        <Base.Viewport className={styles.viewport}>
-          <Base.Popup className={cx(styles.dialog, styles[width])} initialFocus={initialFocus ?? text}>
-            <header className={styles.header}>
-              <Base.Title className={styles.title}>{title}</Base.Title>
-              {!isModalOnly && (
-                <Base.Close className={styles.close} aria-label="Close">
-                  <Icon name="cross" />
-                </Base.Close>
-              )}
-            </header>
-            <div ref={text} tabIndex={-1} className={styles.body}>
-              {description !== undefined && (
-                <Base.Description className={styles.description}>{description}</Base.Description>
-              )}
-              {children}
-            </div>
-            {footer !== undefined && <footer className={styles.footer}>{footer}</footer>}
-          </Base.Popup>
-        </Base.Viewport>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense fallback={null}>
+      <DialogLayer {...props} />
+    </Suspense>
   );
 }

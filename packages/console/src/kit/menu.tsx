@@ -1,8 +1,6 @@
-import { Menu as Base } from '@base-ui/react/menu';
-import type { ReactElement, ReactNode } from 'react';
-import { cx } from '../lib/cx.ts';
-import { Icon, type IconName } from './icon.tsx';
-import styles from './popup.module.css';
+import { cloneElement, type ReactElement, type ReactNode, Suspense, useState } from 'react';
+import type { IconName } from './icon.tsx';
+import { lazyLayer } from './lazy-layer.ts';
 
 export interface MenuItem {
   readonly id: string;
@@ -25,34 +23,22 @@ export interface MenuProps {
   readonly align?: 'start' | 'end';
 }
 
-export function Menu({ trigger, items, align = 'end' }: MenuProps) {
+const [MenuLayer, loadMenus] = lazyLayer(() => import('./menu-layer.tsx'));
+
+/** A button that opens a menu. The menu is loaded when the pointer or the focus comes near it. */
+export function Menu(props: MenuProps) {
+  const [isWanted, setIsWanted] = useState(false);
+  const waiting = cloneElement(props.trigger, {
+    'aria-haspopup': 'menu',
+    'aria-expanded': false,
+    onPointerEnter: loadMenus,
+    onFocus: loadMenus,
+    onClick: () => setIsWanted(true),
+  });
+  if (!isWanted) return waiting;
   return (
-    <Base.Root modal={false}>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner className={styles.positioner} sideOffset={4} align={align}>
-          <Base.Popup className={styles.popup}>
-            {items.map(({ id, label, detail, icon, onSelect, off, danger, isChosen, separated }) => (
-              <Base.Group key={id}>
-                {separated && <Base.Separator className={styles.separator} />}
-                <Base.Item
-                  className={cx(styles.item, danger && styles.danger)}
-                  disabled={Boolean(off)}
-                  onClick={onSelect}
-                  {...(isChosen && { 'aria-current': 'true' })}
-                >
-                  {icon && <Icon name={icon} />}
-                  <span className={styles.grow}>
-                    {label}
-                    {(off || detail !== undefined) && <span className={styles.detail}>{off || detail}</span>}
-                  </span>
-                  {isChosen && <Icon name="check" className={styles.check} />}
-                </Base.Item>
-              </Base.Group>
-            ))}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense fallback={waiting}>
+      <MenuLayer {...props} />
+    </Suspense>
   );
 }

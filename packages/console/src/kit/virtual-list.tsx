@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react';
+import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 import styles from './virtual-list.module.css';
 
@@ -40,10 +40,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimate,
-    getItemKey: (index) => {
-      const item = items[index];
-      return item === undefined ? index : itemKey(item);
-    },
+    getItemKey: useKeys(items, itemKey),
     overscan: OVERSCAN,
   });
   const shown = virtualizer.getVirtualItems();
@@ -76,6 +73,21 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
       {isLoadingMore && <p className={styles.more}>Loading more…</p>}
       {props.footer}
     </div>
+  );
+}
+
+/** Keys by position. Another function would have every row measured anew, so it changes with the rows alone. */
+export function useKeys<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): (index: number) => string | number {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key of an item is the same by any of these functions
+  return useCallback(
+    (index: number) => {
+      const item = items[index];
+      return item === undefined ? index : keyOf(item);
+    },
+    [items],
   );
 }
 

@@ -5,7 +5,7 @@ import { type CSSProperties, type KeyboardEvent, type MouseEvent, type ReactNode
 import { cx } from '../lib/cx.ts';
 import { useNarrow } from '../lib/use-media.ts';
 import { type Column, isOwnClick, SecondLine, splitColumns } from './table.tsx';
-import { useMoreAhead } from './virtual-list.tsx';
+import { useKeys, useMoreAhead } from './virtual-list.tsx';
 import styles from './virtual-table.module.css';
 
 export interface VirtualTableProps<Row> {
@@ -42,10 +42,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimate + (isNarrow && second.length > 0 ? NARROW_EXTRA : 0),
-    getItemKey: (index) => {
-      const row = rows[index];
-      return row === undefined ? index : rowKey(row);
-    },
+    getItemKey: useKeys(rows, rowKey),
     overscan: OVERSCAN,
   });
   const items = virtualizer.getVirtualItems();

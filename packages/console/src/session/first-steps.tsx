@@ -25,6 +25,7 @@ export function FirstSteps() {
   const isFirst = context.data?.firstOrganizationId === session.organizationId && !isReadOnly;
   const passkeys = useApi('getAuthenticators', { userId: session.userId }, { enabled: isFirst });
   const users = useApi('listUsers', {}, { enabled: isFirst });
+  const apiKeys = useApi('getApiKeys', { userId: session.userId }, { enabled: isFirst });
   const [busy, setBusy] = useState<string>();
   const [problem, setProblem] = useState<Problem>();
   const [hasStamped, setHasStamped] = useState(session.origin === 'passkey');
@@ -32,9 +33,11 @@ export function FirstSteps() {
   const fileKey = context.data?.credentialsFile?.publicKey;
   const ownIds = (passkeys.data?.authenticators ?? []).map(({ credentialId }) => credentialId);
   const count = passkeys.data?.authenticators.length;
-  if (!isFirst || count === undefined || users.data === undefined) return null;
+  if (!isFirst || count === undefined || users.data === undefined || apiKeys.data === undefined) return null;
   const isAlone = users.data.users.length < 2;
-  if (count > 0 && fileKey === undefined && !isAlone) return null;
+  const hasFileKey = apiKeys.data.apiKeys.some(({ credential }) => credential.publicKey === fileKey);
+  // The installation is no longer fresh, or its file is the business of somebody else.
+  if (!hasFileKey && !isAlone) return null;
   // Only the file's own user can delete its key without asking others.
   if (count > 0 && fileKey === undefined && session.origin === 'passkey') return null;
 

@@ -2,7 +2,9 @@ import { useEffect, useState } from 'react';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { useNow } from '../app/now.ts';
 import { Button } from '../kit/button.tsx';
+import { loadDialogs } from '../kit/dialog.tsx';
 import { Note } from '../kit/note.tsx';
+import { duration } from '../lib/time.ts';
 import { extendSession } from './login.ts';
 import { endSession, useSession } from './session.ts';
 
@@ -28,7 +30,13 @@ export function SessionEnding() {
     return () => clearTimeout(timer);
   }, [session]);
 
-  if (session === undefined || secondsLeft * 1000 > WARN_MS) return null;
+  const isNear = session !== undefined && secondsLeft * 1000 <= WARN_MS;
+  useEffect(() => {
+    // The sign-in that comes over the page is a dialog, and must come without a connection too.
+    if (isNear) loadDialogs();
+  }, [isNear]);
+
+  if (!isNear) return null;
   const extend = async (): Promise<void> => {
     setIsBusy(true);
     setProblem(undefined);
@@ -40,14 +48,13 @@ export function SessionEnding() {
       setIsBusy(false);
     }
   };
-  const minutes = Math.max(1, Math.ceil(secondsLeft / 60));
   return (
     <Note
       tone="wait"
       inline
       icon="clock"
       role="status"
-      title={`Your session ends in ${minutes} min.`}
+      title={`Your session ends in ${duration(secondsLeft * 1000)}.`}
       actions={
         <Button size="small" busy={isBusy && 'Extending…'} onClick={() => void extend()}>
           Stay signed in

@@ -62,6 +62,12 @@ export async function openSession(session: Session): Promise<void> {
   tabs.postMessage('changed');
 }
 
+/** Somebody gave the user or the organization another name meanwhile. Storage may keep the old one: it is asked again. */
+export function renameSession(names: Pick<Session, 'userName' | 'organizationName'>): void {
+  const { session } = state.get();
+  if (session !== undefined) state.set({ isKnown: true, session: { ...session, ...names }, ended: undefined });
+}
+
 /** The service refused the key, or its time is over: the page stays as it is, and asks to sign in again. */
 export function endSession(reason: 'expired' | 'revoked'): void {
   if (!end(reason)) return;

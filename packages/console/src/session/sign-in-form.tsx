@@ -1,3 +1,4 @@
+import { CustosError } from '@custos/sdk';
 import { useState } from 'react';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { Button } from '../kit/button.tsx';
@@ -40,9 +41,14 @@ export function SignInForm({ organizationId, onOrganizationId, onDone }: SignInF
     }
   }
 
+  function blame(found: NonNullable<typeof fault>): void {
+    setProblem(undefined);
+    setFault(found);
+  }
+
   function byPasskey(): void {
     if (organizationId.trim() === '') {
-      setFault({
+      blame({
         field: 'organization',
         text: 'Which organization? Its ID is in the mail or the file that invited you.',
       });
@@ -58,12 +64,12 @@ export function SignInForm({ organizationId, onOrganizationId, onDone }: SignInF
         credentials.trim() === ''
           ? 'Drop the file, or paste what is in it.'
           : 'This has no apiPublicKey and apiPrivateKey: it is not such a file.';
-      setFault({ field: 'credentials', text });
+      blame({ field: 'credentials', text });
       return;
     }
     const target = organizationId.trim() || (read.organizationId ?? '');
     if (target === '') {
-      setFault({ field: 'organization', text: 'Which organization does this key belong to?' });
+      blame({ field: 'organization', text: 'Which organization does this key belong to?' });
       return;
     }
     onOrganizationId(target);
@@ -113,7 +119,7 @@ export function SignInForm({ organizationId, onOrganizationId, onDone }: SignInF
         accept=".json,application/json,text/plain"
         maxBytes={64_000}
         onText={take}
-        onError={(text) => setFault({ field: 'credentials', text })}
+        onError={(text) => blame({ field: 'credentials', text })}
       >
         <TextArea
           label="Credentials"
@@ -142,13 +148,35 @@ export function SignInForm({ organizationId, onOrganizationId, onDone }: SignInF
   );
 }
 
-/** Before a session, a refused key is not a session that ended. */
+/** Before a session, a refused key is not a session that ended, nor a wrong ID something that is no longer there. */
 export function signInProblem(error: unknown): Problem {
   const problem = problemOf(error);
-  if (problem.kind !== 'session') return problem;
-  const isPasskey = problem.code === 'CREDENTIAL_NOT_FOUND';
-  return {
-    ...problem,
-    title: isPasskey ? 'This organization does not know the passkey.' : 'The key was not accepted.',
-  };
+  switch (problem.code) {
+    case 'CREDENTIAL_NOT_FOUND':
+      return { ...problem, title: 'This organization does not know the passkey.' };
+    case 'PUBLIC_KEY_NOT_FOUND':
+      return {
+        ...problem,
+        title: 'This organization does not know the key.',
+        text: 'It was deleted, it ended, or it belongs to another organization.',
+      };
+    case 'ORGANIZATION_NOT_FOUND':
+      return {
+        ...problem,
+        title: 'There is no organization with this ID.',
+        text: 'Compare it with the file or the mail.',
+      };
+    default:
+  }
+  if (problem.fields.some(({ field }) => field === 'organizationId')) {
+    return {
+      ...problem,
+      title: 'This is not the ID of an organization.',
+      text: 'An ID has 36 characters, such as 01a1dd92-9107-7567-a6d5-2a8bc543f9b6.',
+    };
+  }
+  if (problem.kind === 'session') return { ...problem, title: 'The key was not accepted.' };
+  // Found out here: nothing was sent.
+  const isLocal = error instanceof CustosError && error.httpStatus === undefined && problem.kind === 'invalid';
+  return isLocal ? { ...problem, title: 'This is not a pair of keys.' } : problem;
 }

@@ -41,8 +41,9 @@ export function SignInPage() {
     // Once, also where effects run twice.
     isLinkUsed = true;
     signInWithLink(firstLink).catch((error: unknown) => {
-      const { title, text } = signInProblem(error);
-      setLink({ title: title === 'The key was not accepted.' ? 'This link does not sign in.' : title, text });
+      const { kind, title, text } = signInProblem(error);
+      const isRefused = kind === 'session' || kind === 'denied' || kind === 'gone';
+      setLink({ title: isRefused ? 'This link does not sign in.' : title, text });
     });
   }, []);
   useEffect(() => {
@@ -67,9 +68,11 @@ export function SignInPage() {
             </p>
           )}
           {typeof link === 'object' && (
-            <Note tone="wait" title={link.title} role="alert">
-              {link.text} <code>npx custos console</code> prints a new one.
-            </Note>
+            <div className={styles.refusal}>
+              <Note tone="wait" title={link.title} role="alert">
+                {link.text} <code>npx custos console</code> prints a new one.
+              </Note>
+            </div>
           )}
           <SignInForm organizationId={organizationId} onOrganizationId={setTyped} onDone={() => undefined} />
           <p className={styles.foot}>

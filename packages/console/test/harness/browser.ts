@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 
 const CHROME = process.env.CHROME_PATH;
+/** A machine with other work to do is slow; what takes longer than this does not come. */
+const PATIENCE_MS = 20_000;
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync'];
 
 /** Where there is no browser, tests are skipped by name; with CI=true they run, and the launch fails. */
 export const isBrowserMissing = !CHROME && process.env.CI !== 'true';
 
-export async function launchBrowser(): Promise<Browser> {
-  if (!CHROME) throw new Error('CI=true needs Chromium: set CHROME_PATH');
-  return await chromium.launch({ executablePath: CHROME, headless: true, args: FLAGS });
+export async function launchBrowser(executablePath = CHROME): Promise<Browser> {
+  if (!executablePath) throw new Error('CI=true needs Chromium: set CHROME_PATH');
+  return await chromium.launch({ executablePath, headless: true, args: FLAGS });
 }
 
 export interface DeviceOptions {
@@ -20,6 +22,10 @@ export interface DeviceOptions {
   readonly width?: number;
   readonly height?: number;
   readonly locale?: string;
+  /** By the address of the machine and not by its name. */
+  readonly byAddress?: boolean;
+  /** What a proxy in between would add. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One person's browser: storage of its own, a virtual passkey, and a page that is watched. */
@@ -27,7 +33,7 @@ export class Device implements AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly devtools: CDPSession;
-  /** The service's origin, by the name that passkeys need. */
+  /** The service's origin, by the name that passkeys need unless told otherwise. */
   readonly origin: string;
   readonly #problems: string[] = [];
 
@@ -39,14 +45,16 @@ export class Device implements AsyncDisposable {
   }
 
   static async open(browser: Browser, baseUrl: string, options: DeviceOptions = {}): Promise<Device> {
-    const origin = baseUrl.replace('127.0.0.1', 'localhost');
+    const origin = options.byAddress === true ? baseUrl : baseUrl.replace('127.0.0.1', 'localhost');
     const context = await browser.newContext({
       colorScheme: options.colorScheme ?? 'light',
       viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
       locale: options.locale ?? 'en-GB',
       timezoneId: 'Europe/Berlin',
       reducedMotion: 'reduce',
+      ...(options.headers && { extraHTTPHeaders: { ...options.headers } }),
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const devtools = await context.newCDPSession(page);
     await devtools.send('WebAuthn.enable');
@@ -61,12 +69,19 @@ export class Device implements AsyncDisposable {
       },
     });
     const device = new Device(context, page, devtools, origin);
-    await device.#watch();
+    await device.#watch(page);
     return device;
   }
 
-  async #watch(): Promise<void> {
-    const { page, origin } = this;
+  /** A further tab of the same person, as watched as the first. */
+  async openTab(): Promise<Page> {
+    const page = await this.context.newPage();
+    await this.#watch(page);
+    return page;
+  }
+
+  async #watch(page: Page): Promise<void> {
+    const { origin } = this;
     const note = (problem: string): void => {
       this.#problems.push(`${new URL(page.url()).pathname}: ${problem}`);
     };

@@ -68,7 +68,7 @@ describe.each(DATABASES)('policies in words on %s', (database) => {
     const { body } = await root.query('list_activities', { filterByType: ['ACTIVITY_TYPE_SIGN_TRANSACTION_V2'] });
     const [record] = await evaluationsOf(root, body.activities[0].id);
     const [evaluation] = record.policyEvaluations;
-    expect(said(evaluation.explanation.sentence)).toBe('Amount 0.02 ETH is above 0.01 ETH.');
+    expect(said(evaluation.explanation.sentence)).toBe('Amount 0.02 ETH is above the limit of 0.01 ETH.');
     expect(evaluation.explanation.whatWouldPass).toBe('an amount of at most 0.01\u00a0ETH');
     expect(evaluation.explanation.parts).toEqual([
       { text: 'kind is “sign a transaction”', holds: true, depth: 0 },

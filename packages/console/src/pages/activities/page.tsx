@@ -42,7 +42,7 @@ export function ActivitiesPage() {
     void navigate({ to: '/activities', search: next as ActivitySearch, replace: true });
   };
   const columns = useMemo((): readonly Column<Activity>[] => COLUMNS, []);
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <Page
       fill

@@ -103,7 +103,7 @@ const CONDITION = `activity.kind == 'SIGN_TRANSACTION'
 describe('explainEvaluation', () => {
   it('says by how much a token payment is too large, and what would pass', () => {
     const { sentence, parts, whatWouldPass } = explained({ effect: 'EFFECT_ALLOW', condition: CONDITION });
-    expect(textOf(sentence)).toBe('Amount 5,000\u00a0USDC is above 1,000\u00a0USDC.');
+    expect(textOf(sentence)).toBe('Amount 5,000\u00a0USDC is above the limit of 1,000\u00a0USDC.');
     expect(whatWouldPass).toBe('an amount of at most 1,000\u00a0USDC');
     expect(parts).toEqual([
       { text: 'kind is “sign a transaction”', holds: true, depth: 0 },
@@ -122,7 +122,7 @@ describe('explainEvaluation', () => {
       return [textOf(sentence), whatWouldPass];
     };
     expect(said('eth.tx.value <= 10000000000000000')).toEqual([
-      'Amount 0.02\u00a0ETH is above 0.01\u00a0ETH.',
+      'Amount 0.02\u00a0ETH is above the limit of 0.01\u00a0ETH.',
       'an amount of at most 0.01\u00a0ETH',
     ]);
     expect(said('eth.tx.chain_id == 1')).toEqual(['Chain is Base, not Ethereum.', 'the chain Ethereum']);
@@ -134,7 +134,7 @@ describe('explainEvaluation', () => {
     ]);
     // The coin of a chain that nobody here knows is not called ether.
     expect(said('eth.tx.chain_id == 8453 && eth.tx.value <= 10')[0]).toBe(
-      'Amount 20000000000000000 of the smallest unit is above 10 of the smallest unit.',
+      'Amount 20000000000000000 of the smallest unit is above the limit of 10 of the smallest unit.',
     );
   });
 
@@ -216,7 +216,7 @@ describe('explainEvaluation', () => {
   it('has words without any name', () => {
     const evaluation = evaluationOf({ effect: 'EFFECT_ALLOW', condition: CONDITION });
     const { sentence } = explainEvaluation(evaluation, { names: NO_NAMES, atMs: 0 });
-    expect(textOf(sentence)).toBe('Argument “amount” 5000000000 is above 1000000000.');
+    expect(textOf(sentence)).toBe('Argument “amount” 5000000000 is above the limit of 1000000000.');
   });
 });
 
@@ -243,7 +243,7 @@ describe('the whole decision', () => {
   it('names the nearest policy when none allows', () => {
     const { decided, voted } = whole([allow]);
     expect(textOf(decided.sentence)).toBe(
-      'No policy allows it. The nearest is Ops pay suppliers: Amount 5,000\u00a0USDC is above 1,000\u00a0USDC.',
+      'No policy allows it. The nearest is Ops pay suppliers: Amount 5,000\u00a0USDC is above the limit of 1,000\u00a0USDC.',
     );
     expect(decided.whatWouldPass).toBe('an amount of at most 1,000\u00a0USDC, by Ops pay suppliers');
     expect(voted).toEqual(decided);

@@ -142,7 +142,7 @@ const SAID: Readonly<
   Record<string, { readonly sign: string; readonly fails: string; readonly holds: string; readonly wish: string }>
 > = {
   '<': { sign: '<', fails: 'is not below', holds: 'is below', wish: 'below' },
-  '<=': { sign: '≤', fails: 'is above', holds: 'is at most', wish: 'of at most' },
+  '<=': { sign: '≤', fails: 'is above the limit of', holds: 'is at most', wish: 'of at most' },
   '>': { sign: '>', fails: 'is not above', holds: 'is above', wish: 'above' },
   '>=': { sign: '≥', fails: 'is below', holds: 'is at least', wish: 'of at least' },
 };
