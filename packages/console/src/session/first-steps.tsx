@@ -6,14 +6,21 @@ import { type Problem, problemOf } from '../api/problem.ts';
 import { useApi } from '../api/use-api.ts';
 import { Button } from '../kit/button.tsx';
 import { Card } from '../kit/card.tsx';
+import { ConsentDialog } from '../kit/consent.tsx';
 import { Icon } from '../kit/icon.tsx';
 import { Note } from '../kit/note.tsx';
+import { OutcomeNote } from '../kit/problem-note.tsx';
+import { SameWithLink } from '../kit/same-with.tsx';
+import { useAct } from '../kit/use-act.ts';
 import styles from './first-steps.module.css';
-import { addPasskey, removeFileKey, tryPasskey } from './first-steps-acts.ts';
+import { addPasskey, removeKeyFile, tryPasskey } from './first-steps-acts.ts';
 import { useOrganization } from './organization.ts';
-import { whyNoPasskeys } from './passkeys.ts';
+import { unmadePasskey, whyNoPasskeys } from './passkeys.ts';
 import { fetchContext } from './service-context.ts';
 import { useSessionOrThrow } from './session.ts';
+
+const PASSKEY_NAME = 'First passkey';
+const REMOVE = 'Remove the key and its file';
 
 /** What makes a fresh installation fit to keep money; gone once it is done. */
 export function FirstSteps() {
@@ -30,6 +37,10 @@ export function FirstSteps() {
   const [hasStamped, setHasStamped] = useState(session.origin === 'passkey');
 
   const fileKey = context.data?.credentialsFile?.publicKey;
+  const keys = useApi('getApiKeys', { userId: session.userId }, { enabled: isFirst && fileKey !== undefined });
+  const ownKey = keys.data?.apiKeys.find(({ credential }) => credential.publicKey === fileKey);
+  const removed = { userId: session.userId, apiKeyIds: ownKey === undefined ? [] : [ownKey.apiKeyId] };
+  const remover = useAct('deleteApiKeys');
   const ownIds = (passkeys.data?.authenticators ?? []).map(({ credentialId }) => credentialId);
   const count = passkeys.data?.authenticators.length;
   if (!isFirst || count === undefined || users.data === undefined) return null;
@@ -50,6 +61,11 @@ export function FirstSteps() {
       await queries.invalidateQueries();
     }
   }
+  /** The key by an activity first, which others may have to approve; then the file. */
+  async function remove(): Promise<void> {
+    if (ownKey !== undefined && (await remover.submit(removed)).state !== 'completed') return;
+    await act('remove', () => removeKeyFile(session));
+  }
   const noPasskeys = whyNoPasskeys()?.reason;
   return (
     <Card title="Three steps before you keep money here">
@@ -58,23 +74,30 @@ export function FirstSteps() {
           {problem.text}
         </Note>
       )}
+      {remover.outcome?.state !== 'completed' && (
+        <OutcomeNote outcome={remover.outcome} onRepeat={() => void remover.repeat()} />
+      )}
+      <ConsentDialog consent={remover.consent} act={REMOVE} />
       <ol className={styles.steps}>
         <Step number={1} isDone={count > 0} title="Add a passkey" text="On this device or a security key.">
           {count === 0 && (
-            <Button
-              kind="ink"
-              icon="passkey"
-              busy={busy === 'add' && 'Adding…'}
-              off={noPasskeys}
-              onClick={() =>
-                void act('add', async () => {
-                  await addPasskey(client, session, 'First passkey');
-                  setHasStamped(true);
-                })
-              }
-            >
-              Add a passkey
-            </Button>
+            <>
+              <Button
+                kind="ink"
+                icon="passkey"
+                busy={busy === 'add' && 'Adding…'}
+                off={noPasskeys}
+                onClick={() =>
+                  void act('add', async () => {
+                    await addPasskey(client, session, PASSKEY_NAME);
+                    setHasStamped(true);
+                  })
+                }
+              >
+                Add a passkey
+              </Button>
+              <SameWithLink method="createAuthenticators" parameters={unmadePasskey(session.userId, PASSKEY_NAME)} />
+            </>
           )}
         </Step>
         <Step
@@ -103,13 +126,18 @@ export function FirstSteps() {
             </Button>
           )}
           {count > 0 && fileKey !== undefined && hasStamped && (
-            <Button
-              kind="danger"
-              busy={busy === 'remove' && 'Removing…'}
-              onClick={() => void act('remove', () => removeFileKey(client, session, fileKey))}
-            >
-              Remove the key and its file
-            </Button>
+            <>
+              <Button
+                kind="danger"
+                busy={(busy === 'remove' || remover.isBusy) && 'Removing…'}
+                off={keys.data === undefined && 'Being read.'}
+                hideReason
+                onClick={() => void remove()}
+              >
+                {REMOVE}
+              </Button>
+              {ownKey !== undefined && <SameWithLink method="deleteApiKeys" parameters={removed} />}
+            </>
           )}
         </Step>
         <Step

@@ -1,11 +1,11 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { ActDialog } from '../../kit/act-dialog.tsx';
 import { Asked } from '../../kit/asked.tsx';
 import { IconButton } from '../../kit/button.tsx';
+import { ConsentDialog } from '../../kit/consent.tsx';
 import { Empty } from '../../kit/empty.tsx';
 import { HeaderButton } from '../../kit/header-button.tsx';
 import { Menu } from '../../kit/menu.tsx';
@@ -13,6 +13,7 @@ import { Note } from '../../kit/note.tsx';
 import { Page, Stack } from '../../kit/page.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { cx } from '../../lib/cx.ts';
 import { DeliveriesCard } from './deliveries-card.tsx';
 import { answerInWords, type Endpoint } from './delivery-model.ts';
@@ -45,7 +46,7 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
   const { endpointId, name, url, isActive } = endpoint;
   const [opened, setOpened] = useState<'switch' | 'delete' | 'replay'>();
   const [chosen, setChosen] = useState<string>();
-  const test = useSubmit('testWebhookEndpoint');
+  const test = useAct('testWebhookEndpoint');
   const navigate = useNavigate();
   const off = useOffReason();
   const close = (): void => setOpened(undefined);
@@ -126,6 +127,7 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
           )}
         </div>
       </Stack>
+      <ConsentDialog consent={test.consent} act="Send a test" />
       {opened === 'replay' && <ReplayManyDialog endpointId={endpointId} onClose={close} />}
       {opened === 'switch' && (
         <ActDialog
@@ -161,7 +163,6 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
           acting="Deleting…"
           kind="danger"
           width="small"
-          consequence="The receiver is told nothing any more. I want that."
           onDone={({ state }) => {
             if (state === 'completed') void navigate({ to: '/webhooks' });
           }}

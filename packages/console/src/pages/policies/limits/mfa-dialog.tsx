@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'react';
-import { useSubmit } from '../../../api/use-submit.ts';
 import { Button } from '../../../kit/button.tsx';
 import { useDraft } from '../../../kit/drafts.ts';
 import { Checkbox, TextArea, TextField } from '../../../kit/field.tsx';
 import { LinkButton } from '../../../kit/link-button.tsx';
 import { fieldProblem } from '../../../kit/problem-note.tsx';
+import { useAct } from '../../../kit/use-act.ts';
 import styles from '../policies.module.css';
 import { FormDialog } from './form-dialog.tsx';
 import { METHOD_TYPES, METHODS, type MfaPolicy, type Steps, toggled } from './mfa-model.ts';
@@ -32,9 +32,6 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
   );
   const { value, set, discard } = useDraft(`mfa ${userId} ${policy?.mfaPolicyId ?? 'new'}`, initial);
   const [isTried, setIsTried] = useState(false);
-  const creates = useSubmit('createMfaPolicy');
-  const updates = useSubmit('updateMfaPolicy');
-  const { outcome, isBusy } = policy === undefined ? creates : updates;
   const fields = {
     userId,
     mfaPolicyName: value.name.trim(),
@@ -44,6 +41,9 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
     ...((value.notes.trim() !== '' || policy?.notes) && { notes: value.notes.trim() }),
   };
   const update = { ...fields, mfaPolicyId: policy?.mfaPolicyId ?? '' };
+  const creates = useAct('createMfaPolicy', { current: fields });
+  const updates = useAct('updateMfaPolicy', { current: update });
+  const { outcome, isBusy, consent } = policy === undefined ? creates : updates;
   const nameError = value.name.trim() === '' ? 'Give the policy a name.' : undefined;
   const orderError = /^\d{1,6}$/.test(value.order.trim()) ? undefined : 'Type a whole number.';
   const stepsError = value.steps.some(({ any }) => any.length === 0) ? 'Each step needs a method.' : undefined;
@@ -72,6 +72,7 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
       method={policy === undefined ? 'createMfaPolicy' : 'updateMfaPolicy'}
       parameters={policy === undefined ? fields : update}
       outcome={outcome}
+      consent={consent}
       isBusy={isBusy}
       onSubmit={() => {
         setIsTried(true);
