@@ -85,6 +85,7 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     const dialog = page.getByRole('dialog', { name: 'Change the root quorum' });
     await dialog.getByRole('textbox', { name: 'How many must agree' }).fill('1');
     const change = dialog.getByRole('button', { name: 'Change the quorum' });
+    await dialog.getByRole('checkbox', { name: /will be enough for everything/ }).waitFor();
     expect(await change.getAttribute('aria-disabled')).toBe('true');
     await dialog.getByRole('checkbox', { name: /will be enough for everything/ }).check();
     await takeShot(page, 'people-quorum-dialog-light');
@@ -100,6 +101,8 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     const dialog = page.getByRole('dialog', { name: 'Add an API key' });
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Payouts');
     await dialog.getByRole('button', { name: 'Add API key' }).click();
+    await dialog.getByRole('checkbox', { name: /can act as a root user/ }).check();
+    await dialog.getByRole('button', { name: 'Add API key' }).click();
     await dialog.getByRole('button', { name: 'Reveal' }).click();
     const shown = await dialog.getByText('"apiPrivateKey"').textContent();
     const { apiPrivateKey } = JSON.parse(shown ?? '{}') as { apiPrivateKey: string };
@@ -108,7 +111,19 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Hide' }).click();
     expect(await page.content()).not.toContain(apiPrivateKey);
-    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await dialog.getByRole('button', { name: 'Reveal' }).click();
+    await dialog.getByText('"apiPrivateKey"').waitFor();
+    // Somebody ends the session from elsewhere: the page stays, the secret does not.
+    const { ada } = world;
+    const { body } = await ada.query('list_credentials', { userId: ada.userId });
+    const sessions = body.credentials.filter(({ kind }: { kind: string }) => kind === 'SESSION');
+    await ada.run('delete_api_keys', {
+      userId: ada.userId,
+      apiKeyIds: sessions.map(({ credentialId }: { credentialId: string }) => credentialId),
+    });
+    await page.getByRole('dialog', { name: 'Your session ended' }).waitFor();
+    expect(await page.content()).not.toContain(apiPrivateKey);
+    await signInWithKey(device, ada);
   });
 
   it('replays a delivery that failed for good, once the receiver is well again', async () => {

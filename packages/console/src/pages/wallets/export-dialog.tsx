@@ -15,6 +15,7 @@ import { SameWithLink } from '../../kit/same-with.tsx';
 import { ActivityStatus } from '../../kit/status-mark.tsx';
 import { useAct } from '../../kit/use-act.ts';
 import { useOrganization } from '../../session/organization.ts';
+import { useSamePerson } from '../../session/same-person.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import { bundleIn, EXPORTS, type ExportSubject, exportParameters } from './export-model.ts';
 import { forgetExport, type HeldExport, holdExport, useHeldExport } from './held-exports.ts';
@@ -78,7 +79,7 @@ function Ask({ subject, onClose }: ExportDialogProps) {
           Export <bdi>{subject.name}</bdi>
         </>
       }
-      description={`The keyring encrypts ${WHAT[subject.kind]} to a key that this tab made just now. The service, its logs and its database see only what is encrypted; this tab alone can open it. The mark “exported” stays for ever.`}
+      description={`The keyring encrypts ${WHAT[subject.kind]} to a key that this tab made just now. The service, its logs and its database see only what is encrypted; this tab alone can open it. It cannot be taken back: from then on policies and approvals here no longer protect what it holds, and the mark “exported” stays for ever.`}
       footer={
         <div className={styles.footer}>
           <SameWithLink method={method} parameters={parameters} />
@@ -96,11 +97,6 @@ function Ask({ subject, onClose }: ExportDialogProps) {
       }
     >
       <div className={styles.form}>
-        <Note tone="deny" title="Danger.">
-          {subject.kind === 'wallet'
-            ? 'Words cannot be taken back: policies and approvals here no longer protect what the wallet holds.'
-            : 'A key cannot be taken back: policies and approvals here no longer protect what it holds.'}
-        </Note>
         <PolicyPreview forecast={forecast} hint="Making a key for this export." />
         <ConsentBox consent={consent} />
         <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
@@ -182,6 +178,7 @@ interface ReadyProps extends ExportDialogProps {
 
 function Ready({ subject, bundle, target, onClose }: ReadyProps) {
   const { organizationId } = useOrganization();
+  useSamePerson(onClose);
   const [problem, setProblem] = useState<Problem>();
   return (
     <Dialog
