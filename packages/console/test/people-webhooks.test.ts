@@ -31,6 +31,15 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
   };
 
+  async function createCustomer(subOrganizationName: string): Promise<void> {
+    const { body } = await world.ada.submit('create_sub_organization', {
+      subOrganizationName,
+      rootQuorumThreshold: 1,
+      rootUsers: [{ userName: 'Root', userEmail: 'c@x.example', apiKeys: [], authenticators: [], oauthProviders: [] }],
+    });
+    await world.grace.run('approve_activity', { fingerprint: body.activity.fingerprint });
+  }
+
   beforeAll(async () => {
     [world, browser] = await Promise.all([makeWorld(), launchBrowser()]);
     const { ada, grace } = world;
@@ -180,7 +189,35 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
       .getByText(/You only read Northwind customers/)
       .first()
       .waitFor({ state: 'attached' });
-    await page.reload();
+  });
+
+  it('goes back to the own organization and into others by the switcher', async () => {
+    const switcher = page.getByRole('button', { name: /^Organization:/ });
+    await switcher.click();
+    const popup = page.getByRole('dialog', { name: 'Organizations' });
+    await popup.getByRole('option', { name: /Meridian Labs/ }).click();
+    await popup.waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: 'Treasury' }).waitFor();
+    expect(await page.getByText(/You are reading/).count()).toBe(0);
+
+    const names = Array.from({ length: 60 }, (_one, index) => `Customer ${String(index).padStart(3, '0')}`);
+    for (const name of names) await createCustomer(name);
+    await switcher.click();
+    await popup.getByRole('option', { name: /Customer 059/ }).waitFor();
+    // The oldest is on the second page, which comes with the scroll.
+    expect(await popup.getByRole('option', { name: /Northwind/ }).count()).toBe(0);
+    await popup.getByRole('option', { name: /Customer 010/ }).scrollIntoViewIfNeeded();
+    await popup.getByRole('option', { name: /Northwind/ }).waitFor();
+    await takeShot(page, 'switcher-light');
+    expect(await findViolations(page)).toEqual([]);
+
+    await popup.getByRole('combobox').fill('northw');
+    await expect.poll(() => popup.getByRole('option').count()).toBe(2);
+    await page.keyboard.press('Enter');
+    await page.getByText(/You are reading/).waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Wallets');
+    await page.getByRole('button', { name: 'Back to your own' }).click();
+    await page.getByRole('row', { name: 'Treasury' }).waitFor();
   });
 
   it('shows an operator how the service is', async () => {

@@ -122,7 +122,7 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
   it('proposes, and waits for a second root user', async () => {
     await page.getByRole('button', { name: 'Propose policy' }).click();
     const consent = page.getByRole('dialog', { name: 'Propose policy?' });
-    await consent.getByText('Widen').waitFor();
+    await consent.getByText('Widen policy').waitFor();
     await takeShot(page, 'policy-consent-light');
     expect(await findViolations(page)).toEqual([]);
     expect(await consent.getByRole('button', { name: 'Propose policy' }).getAttribute('aria-disabled')).toBe('true');
@@ -147,7 +147,7 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
       const { body } = await world.grace.submit(operation, parameters);
       await world.tomas.run('approve_activity', { fingerprint: body.activity.fingerprint });
     };
-    const { body } = await world.ada.query('get_policies', {});
+    const { body } = await world.ada.query('list_policies', {});
     const { policyId, consensus } = body.policies.find(
       ({ policyName }: { policyName: string }) => policyName === 'Payouts need an officer',
     );
