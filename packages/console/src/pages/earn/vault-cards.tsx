@@ -58,11 +58,16 @@ export function EnabledCard({ query, onDeposit }: EnabledCardProps) {
       id: 'fee',
       header: 'Your fee',
       align: 'right',
-      cell: ({ clientFeeBps, claimableClientFeeDisplay }) => (
+      cell: ({ clientFeeBps, claimableClientFeeDisplay, clientFeeWallet }) => (
         <span className={styles.name}>
           <span>{feePercent(clientFeeBps)} of the yield</span>
           {claimableClientFeeDisplay && (
             <span className={styles.detail}>{claimableClientFeeDisplay.crypto} to claim</span>
+          )}
+          {clientFeeWallet !== undefined && (
+            <span className={styles.detail}>
+              to <Address address={clientFeeWallet} copy />
+            </span>
           )}
         </span>
       ),
