@@ -208,6 +208,7 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     expect(await popup.getByRole('option', { name: /Northwind/ }).count()).toBe(0);
     await popup.getByRole('option', { name: /Customer 010/ }).scrollIntoViewIfNeeded();
     await popup.getByRole('option', { name: /Northwind/ }).waitFor();
+    expect(await popup.getByRole('listbox').evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
     await takeShot(page, 'switcher-light');
     expect(await findViolations(page)).toEqual([]);
 

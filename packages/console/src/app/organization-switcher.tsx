@@ -1,6 +1,6 @@
 import { Popover } from '@base-ui/react/popover';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, type UIEvent, useDeferredValue, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type UIEvent, useDeferredValue, useEffect, useId, useRef, useState } from 'react';
 import { problemOf } from '../api/problem.ts';
 import { useApiPages } from '../api/use-api.ts';
 import { SearchField } from '../kit/field.tsx';
@@ -85,6 +85,10 @@ function Choice({
     ...items.map(({ organizationId, name }) => ({ organizationId, name, isOwn: false })),
   ];
   const current = Math.min(marked, all.length - 1);
+  // Arrows may lead out of what is in view; more rows that load must not.
+  useEffect(() => {
+    document.getElementById(`${listId}-${current}`)?.scrollIntoView({ block: 'nearest' });
+  }, [listId, current]);
   const choose = ({ organizationId, name, isOwn }: Choosable): void => {
     onClose();
     if (organizationId === shown.organizationId) return;
@@ -133,7 +137,6 @@ function Choice({
         {all.map((one, index) => (
           <div
             key={one.organizationId}
-            ref={index === current ? (row) => row?.scrollIntoView({ block: 'nearest' }) : undefined}
             id={`${listId}-${index}`}
             role="option"
             tabIndex={-1}

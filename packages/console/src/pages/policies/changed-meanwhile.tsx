@@ -79,14 +79,21 @@ export function ChangedMeanwhile({ base, stored, draft, fields, onRebase }: Chan
         <div className={styles.form}>
           <h3>What they changed</h3>
           <Words before={base} after={stored} />
-          <PolicyDiff change={{ direction: 'CHANGE', before: base, after: stored }} />
+          <PolicyDiff change={differing(base, stored)} />
           <h3>What your draft makes of it</h3>
           <Words before={stored} after={draft} />
-          <PolicyDiff change={{ direction: 'CHANGE', before: stored, after: draft }} />
+          <PolicyDiff change={differing(stored, draft)} />
         </div>
       </Dialog>
     </>
   );
+}
+
+/** Without the expressions that both have alike. */
+function differing(before: Draft, after: Draft) {
+  const same = (['condition', 'consensus', 'time'] as const).filter((field) => before[field] === after[field]);
+  const empty = Object.fromEntries(same.map((field) => [field, '']));
+  return { direction: 'CHANGE' as const, before: { ...before, ...empty }, after: { ...after, ...empty } };
 }
 
 /** Name and notes, which are no expressions. */

@@ -4,7 +4,7 @@ import { useApi } from '../../api/use-api.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { ActDialog } from '../../kit/act-dialog.tsx';
 import { Asked } from '../../kit/asked.tsx';
-import { IconButton } from '../../kit/button.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
 import { ConsentDialog } from '../../kit/consent.tsx';
 import { Empty } from '../../kit/empty.tsx';
 import { HeaderButton } from '../../kit/header-button.tsx';
@@ -15,6 +15,7 @@ import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { useAct } from '../../kit/use-act.ts';
 import { cx } from '../../lib/cx.ts';
+import { useNarrow } from '../../lib/use-media.ts';
 import { DeliveriesCard } from './deliveries-card.tsx';
 import { answerInWords, type Endpoint } from './delivery-model.ts';
 import { DeliveryPanel } from './delivery-panel.tsx';
@@ -49,6 +50,7 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
   const test = useAct('testWebhookEndpoint');
   const navigate = useNavigate();
   const off = useOffReason();
+  const isNarrow = useNarrow();
   const close = (): void => setOpened(undefined);
   const sendTest = async (): Promise<void> => {
     const sent = await test.submit({ endpointId });
@@ -73,6 +75,11 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
             off={off}
             onClick={() => void sendTest()}
           />
+          {!isNarrow && (
+            <Button off={off} hideReason onClick={() => setOpened('switch')}>
+              {isActive ? 'Switch off' : 'Switch on'}
+            </Button>
+          )}
           <Menu
             trigger={<IconButton icon="more" label="More" />}
             items={[
