@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Anvil, startAnvil } from '../../../compat/chain/anvil.ts';
 import { testArtifact } from '../../../compat/chain/artifacts.ts';
 import { type ChainClient, connectTo, type Deployed, fundedAccount } from '../../../compat/chain/deploy.ts';
+import { poll } from '../../../compat/chain/poll.ts';
 import { readConfig } from '../../server/src/config/config.ts';
 import { importOperatorKey } from '../../server/src/keyring-admin/import-operator-key.ts';
 import { TestClient } from '../../server/test/harness/client.ts';
@@ -72,11 +73,11 @@ describe.skipIf(isBrowserMissing)('Earn in the console', { timeout: 90_000 }, ()
       clientFeeBps: '1000',
       clientFeeWallet,
     });
-    await expect
-      .poll(async () => (await root.query('get_earn_deploy_status', { deployRequestId })).body.status, {
-        timeout: 20_000,
-      })
-      .toBe('COMPLETED');
+    const { body: deployed } = await poll(
+      () => root.query('get_earn_deploy_status', { deployRequestId }),
+      ({ body }) => body.status !== 'PENDING',
+    );
+    expect(deployed.status).toBe('COMPLETED');
     device = await Device.open(browser, service.baseUrl);
     page = device.page;
     loading = new Loading(page);

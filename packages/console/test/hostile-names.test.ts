@@ -24,6 +24,30 @@ const ETHEREUM = {
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
 };
 
+/** Texts that begin or end outside the window, and neither scroll nor end in dots. Runs in the page. */
+function cutOff(): string[] {
+  const isReachable = (element: Element | null): boolean => {
+    for (let one = element; one !== null && one !== document.body; one = one.parentElement) {
+      const { overflowX, textOverflow, position, clipPath } = getComputedStyle(one);
+      if (['auto', 'scroll'].includes(overflowX) || textOverflow === 'ellipsis') return true;
+      // Only for screen readers.
+      if (position === 'absolute' && clipPath !== 'none') return true;
+    }
+    return false;
+  };
+  const found: string[] = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const text = node.textContent?.trim() ?? '';
+    if (text === '' || isReachable(node.parentElement)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const { left, right, width } = range.getBoundingClientRect();
+    if (width > 0 && (right > innerWidth + 1 || left < -1)) found.push(text.slice(0, 60));
+  }
+  return found;
+}
+
 describe.skipIf(isBrowserMissing)('hostile names', { timeout: 240_000 }, () => {
   let service: TestServer;
   let browser: Browser;
@@ -210,6 +234,7 @@ describe.skipIf(isBrowserMissing)('hostile names', { timeout: 240_000 }, () => {
         headings: document.querySelectorAll('h1').length,
         width: document.documentElement.scrollWidth,
       }));
+      expect.soft(await page.evaluate(cutOff), `${path}: text that nobody can reach`).toEqual([]);
       expect.soft(seen, path).toEqual({ hacked: false, strange: 0, headings: 1, width });
       expect.soft(await findViolations(page), path).toEqual([]);
     };

@@ -8,10 +8,12 @@ import { Button } from '../kit/button.tsx';
 import { Card } from '../kit/card.tsx';
 import { ConsentDialog } from '../kit/consent.tsx';
 import { Icon } from '../kit/icon.tsx';
+import { LinkButton } from '../kit/link-button.tsx';
 import { Note } from '../kit/note.tsx';
 import { OutcomeNote } from '../kit/problem-note.tsx';
 import { SameWithLink } from '../kit/same-with.tsx';
 import { useAct } from '../kit/use-act.ts';
+import { useNarrow } from '../lib/use-media.ts';
 import styles from './first-steps.module.css';
 import { addPasskey, removeKeyFile, tryPasskey } from './first-steps-acts.ts';
 import { useOrganization } from './organization.ts';
@@ -34,6 +36,8 @@ export function FirstSteps() {
   const users = useApi('listUsers', {}, { enabled: isFirst });
   const [busy, setBusy] = useState<string>();
   const [problem, setProblem] = useState<Problem>();
+  const [showsAll, setShowsAll] = useState(false);
+  const isNarrow = useNarrow();
   const [hasStamped, setHasStamped] = useState(session.origin === 'passkey');
 
   const fileKey = context.data?.credentialsFile?.publicKey;
@@ -66,9 +70,21 @@ export function FirstSteps() {
     if (ownKey !== undefined && (await remover.submit(removed)).state !== 'completed') return;
     await act('remove', () => removeKeyFile(session));
   }
+  const isDone = [count > 0, count > 0 && fileKey === undefined, !isAlone];
+  // On a phone the list under it needs the room: the next step is enough.
+  const isShown = (index: number): boolean => !isNarrow || showsAll || isDone.indexOf(false) === index;
   const noPasskeys = whyNoPasskeys()?.reason;
   return (
-    <Card title="Three steps before you keep money here">
+    <Card
+      title="Three steps before you keep money here"
+      {...(isNarrow && {
+        actions: (
+          <LinkButton aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
+            {showsAll ? 'Show the next alone' : 'Show all'}
+          </LinkButton>
+        ),
+      })}
+    >
       {problem !== undefined && (
         <Note tone="deny" title={problem.title} role="alert">
           {problem.text}
@@ -79,7 +95,13 @@ export function FirstSteps() {
       )}
       <ConsentDialog consent={remover.consent} act={REMOVE} />
       <ol className={styles.steps}>
-        <Step number={1} isDone={count > 0} title="Add a passkey" text="On this device or a security key.">
+        <Step
+          number={1}
+          isShown={isShown(0)}
+          isDone={isDone[0] ?? false}
+          title="Add a passkey"
+          text="On this device or a security key."
+        >
           {count === 0 && (
             <>
               <Button
@@ -102,7 +124,8 @@ export function FirstSteps() {
         </Step>
         <Step
           number={2}
-          isDone={count > 0 && fileKey === undefined}
+          isShown={isShown(1)}
+          isDone={isDone[1] ?? false}
           title="Remove the key file"
           text={
             fileKey === undefined
@@ -142,7 +165,8 @@ export function FirstSteps() {
         </Step>
         <Step
           number={3}
-          isDone={!isAlone}
+          isShown={isShown(2)}
+          isDone={isDone[2] ?? false}
           title="Invite a second person"
           text="From then on, two can agree on what one could only do alone."
         >
@@ -155,15 +179,16 @@ export function FirstSteps() {
 
 interface StepProps {
   readonly number: number;
+  readonly isShown: boolean;
   readonly isDone: boolean;
   readonly title: string;
   readonly text: string;
   readonly children: ReactNode;
 }
 
-function Step({ number, isDone, title, text, children }: StepProps) {
+function Step({ number, isShown, isDone, title, text, children }: StepProps) {
   return (
-    <li className={styles.step}>
+    <li className={styles.step} hidden={!isShown}>
       <span className={isDone ? styles.done : styles.number}>
         {isDone ? <Icon name="check" size={14} label="Done" /> : number}
       </span>

@@ -167,7 +167,11 @@ export async function makeWorld(): Promise<World> {
         }),
       };
     },
-    send: ({ address }, to, ether) => ({ caip2: CAIP2, from: address, to, value: String(parseEther(ether)) }),
+    send: ({ address }, to, ether) => ({
+      caip2: CAIP2,
+      from: address,
+      calls: [{ to, value: String(parseEther(ether)) }],
+    }),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await receiver.close();

@@ -11,7 +11,7 @@ import { Menu } from '../../kit/menu.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Page } from '../../kit/page.tsx';
 import { fieldProblem, OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
-import { SameWith, SameWithLink } from '../../kit/same-with.tsx';
+import { SameWithDialog, SameWithLink } from '../../kit/same-with.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { Tag } from '../../kit/tag.tsx';
 import { useAct } from '../../kit/use-act.ts';
@@ -252,15 +252,7 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
           />
         </div>
       </Dialog>
-      <Dialog
-        open={opened === 'same'}
-        onClose={() => setOpened(undefined)}
-        title="The same in a program"
-        description="Exactly what this page sends. The SDK and the command line make the stamp; with curl you make it."
-        width="wide"
-      >
-        <SameWith {...same} />
-      </Dialog>
+      <SameWithDialog isOpen={opened === 'same'} onClose={() => setOpened(undefined)} {...same} />
       {opened === 'delete' && policyId !== undefined && (
         <DeleteDialog
           policyId={policyId}

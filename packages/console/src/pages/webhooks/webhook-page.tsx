@@ -12,6 +12,7 @@ import { Menu } from '../../kit/menu.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Page, Stack } from '../../kit/page.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
+import { SameWithDialog } from '../../kit/same-with.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { useAct } from '../../kit/use-act.ts';
 import { cx } from '../../lib/cx.ts';
@@ -45,7 +46,7 @@ export function WebhookPage() {
 
 function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
   const { endpointId, name, url, isActive } = endpoint;
-  const [opened, setOpened] = useState<'switch' | 'delete' | 'replay'>();
+  const [opened, setOpened] = useState<'switch' | 'delete' | 'replay' | 'same'>();
   const [chosen, setChosen] = useState<string>();
   const test = useAct('testWebhookEndpoint');
   const navigate = useNavigate();
@@ -89,6 +90,12 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
                 icon: isActive ? 'minus' : 'play',
                 off,
                 onSelect: () => setOpened('switch'),
+              },
+              {
+                id: 'same',
+                label: 'The test as SDK, CLI, curl',
+                icon: 'code',
+                onSelect: () => setOpened('same'),
               },
               {
                 id: 'delete',
@@ -135,6 +142,12 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
         </div>
       </Stack>
       <ConsentDialog consent={test.consent} act="Send a test" />
+      <SameWithDialog
+        isOpen={opened === 'same'}
+        onClose={close}
+        method="testWebhookEndpoint"
+        parameters={{ endpointId }}
+      />
       {opened === 'replay' && <ReplayManyDialog endpointId={endpointId} onClose={close} />}
       {opened === 'switch' && (
         <ActDialog
