@@ -18,11 +18,11 @@ import { useAct } from '../../kit/use-act.ts';
 import { count } from '../../lib/amounts.ts';
 import { useNarrow } from '../../lib/use-media.ts';
 import { PolicyDiff } from '../request/policy-diff.tsx';
-import { ChangedMeanwhile } from './changed-meanwhile.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { type Draft, isSame, toCreate, toUpdate } from './draft.ts';
 import { ExpressionField } from './editor/expression-field.tsx';
 import styles from './policies.module.css';
+import { PolicyChanged } from './policy-changed.tsx';
 import { PolicySummary } from './policy-summary.tsx';
 import { WhatWouldHappen } from './simulation/what-would-happen.tsx';
 import { useDescription } from './use-description.ts';
@@ -160,7 +160,7 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
             onRepeat={repeat}
           />
           {base !== undefined && meanwhile.length > 0 && (
-            <ChangedMeanwhile base={base} stored={stored} draft={draft} fields={meanwhile} onRebase={rebase} />
+            <PolicyChanged base={base} stored={stored} draft={draft} fields={meanwhile} onRebase={rebase} />
           )}
           <PolicySummary
             draft={draft}

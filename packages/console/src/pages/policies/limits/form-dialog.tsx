@@ -18,6 +18,8 @@ export interface FormDialogProps {
   readonly parameters: object;
   readonly outcome: Outcome<unknown> | undefined;
   readonly consent: Consent;
+  /** Why it cannot be sent yet. */
+  readonly off?: string | false;
   readonly isBusy: boolean;
   readonly onSubmit: () => void;
   readonly onRepeat: () => void;
@@ -29,7 +31,8 @@ export interface FormDialogProps {
 export function FormDialog(props: FormDialogProps) {
   const { title, description, act, busy, method, parameters, outcome, consent, isBusy, onSubmit, onRepeat, onClose } =
     props;
-  const off = useOffReason();
+  const readOnly = useOffReason();
+  const off = readOnly ?? (props.off || undefined);
   const isOver = outcome?.state === 'waits';
   return (
     <Dialog

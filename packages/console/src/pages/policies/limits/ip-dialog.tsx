@@ -1,6 +1,7 @@
 import type { GetIpAllowlistResponse } from '@custos/sdk';
 import { useMemo } from 'react';
 import { Button, IconButton } from '../../../kit/button.tsx';
+import { ChangedMeanwhile } from '../../../kit/changed-meanwhile.tsx';
 import { useDraft } from '../../../kit/drafts.ts';
 import { Checkbox, TextField } from '../../../kit/field.tsx';
 import { Note } from '../../../kit/note.tsx';
@@ -28,7 +29,7 @@ export function IpDialog({ publicKey, list, onClose }: IpDialogProps) {
     }),
     [list],
   );
-  const { value, set, discard } = useDraft(`ip ${publicKey ?? ''}`, initial);
+  const { value, set, discard, meanwhile, rebase } = useDraft(`ip ${publicKey ?? ''}`, initial);
   const rules = value.rules
     .filter(({ cidr }) => cidr.trim() !== '')
     .map(({ cidr, label }) => ({ cidr: cidr.trim(), ...(label.trim() !== '' && { label: label.trim() }) }));
@@ -59,10 +60,18 @@ export function IpDialog({ publicKey, list, onClose }: IpDialogProps) {
       outcome={outcome}
       consent={consent}
       isBusy={isBusy}
+      off={meanwhile.length > 0 && 'Choose between the two changes first.'}
       onSubmit={() => void finish(submit(parameters))}
       onRepeat={() => void finish(repeat())}
       onClose={onClose}
     >
+      {meanwhile.length > 0 && (
+        <ChangedMeanwhile
+          what="list"
+          now={`${initial.isEnabled ? 'enforced' : 'not enforced'}, ${initial.rules.map(({ cidr }) => cidr).join(', ') || 'no addresses'}`}
+          onRebase={rebase}
+        />
+      )}
       {publicKey === undefined && (
         <Checkbox label="Enforce the list" checked={value.isEnabled} onChange={(isEnabled) => set({ isEnabled })} />
       )}

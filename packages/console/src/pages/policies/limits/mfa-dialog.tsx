@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import { Button } from '../../../kit/button.tsx';
+import { ChangedMeanwhile } from '../../../kit/changed-meanwhile.tsx';
 import { useDraft } from '../../../kit/drafts.ts';
 import { Checkbox, TextArea, TextField } from '../../../kit/field.tsx';
 import { LinkButton } from '../../../kit/link-button.tsx';
@@ -7,7 +8,7 @@ import { fieldProblem } from '../../../kit/problem-note.tsx';
 import { useAct } from '../../../kit/use-act.ts';
 import styles from '../policies.module.css';
 import { FormDialog } from './form-dialog.tsx';
-import { METHOD_TYPES, METHODS, type MfaPolicy, type Steps, toggled } from './mfa-model.ts';
+import { METHOD_TYPES, METHODS, type MfaPolicy, type Steps, stepsInWords, toggled } from './mfa-model.ts';
 
 export interface MfaDialogProps {
   readonly userId: string;
@@ -16,6 +17,10 @@ export interface MfaDialogProps {
   readonly policy?: MfaPolicy;
   readonly onClose: () => void;
 }
+
+/** What is stored, for somebody who changed it at the same time as another. */
+const inWords = (stored: { name: string; condition: string; steps: Steps; order: string }): string =>
+  [stored.name, stored.condition || 'all activities', stepsInWords(stored.steps), `order ${stored.order}`].join('; ');
 
 const FIRST: Steps = [{ any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }] }];
 
@@ -30,7 +35,7 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
     }),
     [policy],
   );
-  const { value, set, discard } = useDraft(`mfa ${userId} ${policy?.mfaPolicyId ?? 'new'}`, initial);
+  const { value, set, discard, meanwhile, rebase } = useDraft(`mfa ${userId} ${policy?.mfaPolicyId ?? 'new'}`, initial);
   const [isTried, setIsTried] = useState(false);
   const fields = {
     userId,
@@ -74,6 +79,7 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
       outcome={outcome}
       consent={consent}
       isBusy={isBusy}
+      off={meanwhile.length > 0 && 'Choose between the two changes first.'}
       onSubmit={() => {
         setIsTried(true);
         if (nameError ?? orderError ?? stepsError) return;
@@ -82,6 +88,7 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
       onRepeat={() => void finish(policy === undefined ? creates.repeat() : updates.repeat())}
       onClose={onClose}
     >
+      {meanwhile.length > 0 && <ChangedMeanwhile what="policy" now={inWords(initial)} onRebase={rebase} />}
       <TextField
         label="Name"
         value={value.name}

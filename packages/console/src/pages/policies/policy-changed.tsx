@@ -7,7 +7,7 @@ import { PolicyDiff } from '../request/policy-diff.tsx';
 import type { Draft } from './draft.ts';
 import styles from './policies.module.css';
 
-export interface ChangedMeanwhileProps {
+export interface PolicyChangedProps {
   /** The policy as it was when this draft began, and as it is stored now. */
   readonly base: Draft;
   readonly stored: Draft;
@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<keyof Draft, string>> = {
 };
 
 /** Somebody else changed the policy under a draft: both changes are shown, and the person chooses. */
-export function ChangedMeanwhile({ base, stored, draft, fields, onRebase }: ChangedMeanwhileProps) {
+export function PolicyChanged({ base, stored, draft, fields, onRebase }: PolicyChangedProps) {
   const [isOpen, setIsOpen] = useState(false);
   const both = fields.filter((field) => draft[field] !== stored[field]);
   const names = listInWords(fields.map((field) => NAMES[field]));
