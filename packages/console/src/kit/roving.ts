@@ -38,3 +38,16 @@ export function placeOf<Row>(
   const found = rows.findIndex((row) => rowKey(row) === key);
   return found >= 0 ? found : Math.min(index, rows.length - 1);
 }
+
+/** Lets Tab reach what is in a row, or lets it pass by. What is never reached by Tab stays so. */
+export function rove(row: HTMLElement, isReached: boolean): void {
+  for (const control of row.querySelectorAll<HTMLElement>('a[href], button, input')) {
+    if (isReached && control.dataset.passedBy !== undefined) {
+      control.removeAttribute('tabindex');
+      delete control.dataset.passedBy;
+    } else if (!isReached && control.tabIndex >= 0) {
+      control.tabIndex = -1;
+      control.dataset.passedBy = '';
+    }
+  }
+}

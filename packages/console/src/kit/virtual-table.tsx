@@ -12,7 +12,7 @@ import {
 } from 'react';
 import { cx } from '../lib/cx.ts';
 import { useNarrow } from '../lib/use-media.ts';
-import { placeOf, rangeWith, rowAfter } from './roving.ts';
+import { placeOf, rangeWith, rove, rowAfter } from './roving.ts';
 import { type Column, isOwnClick, SecondLine, splitColumns } from './table.tsx';
 import { useMoreAhead } from './virtual-list.tsx';
 import styles from './virtual-table.module.css';
@@ -72,6 +72,12 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     wantsFocus.current = false;
     scroller.current?.querySelector<HTMLElement>(`[data-index="${current}"]`)?.focus({ preventScroll: true });
   }, [current]);
+  // After every render, as rows come with the scroll: only the active row's links and buttons are reached by Tab.
+  useLayoutEffect(() => {
+    for (const row of scroller.current?.querySelectorAll<HTMLElement>('[data-index]') ?? []) {
+      rove(row, Number(row.dataset.index) === current);
+    }
+  });
   const activate = (index: number): void => {
     const row = rows[index];
     if (row !== undefined) setActive({ index, key: rowKey(row) });
