@@ -121,6 +121,13 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
 
   it('proposes, and waits for a second root user', async () => {
     await page.getByRole('button', { name: 'Propose policy' }).click();
+    const consent = page.getByRole('dialog', { name: 'Propose policy?' });
+    await consent.getByText('Widen policy').waitFor();
+    await takeShot(page, 'policy-consent-light');
+    expect(await findViolations(page)).toEqual([]);
+    expect(await consent.getByRole('button', { name: 'Propose policy' }).getAttribute('aria-disabled')).toBe('true');
+    await consent.getByRole('checkbox').check();
+    await consent.getByRole('button', { name: 'Propose policy' }).click();
     await page.getByText('Waits for approval.').waitFor();
     const { body: listed } = await world.ada.query('list_activities', { paginationOptions: { limit: '1' } });
     const [activity] = listed.activities;
@@ -133,6 +140,55 @@ describe.skipIf(isBrowserMissing)('policies in the console', { timeout: 90_000 }
     expect(body.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
     await page.locator('.cm-policy-mark', { hasText: '5,000 USDC' }).waitFor();
     expect(await page.getByText('edited, not proposed').count()).toBe(0);
+  });
+
+  it('shows a change that somebody else made under a draft, and lets the person choose', async () => {
+    const decided = async (operation: string, parameters: Record<string, unknown>): Promise<void> => {
+      const { body } = await world.grace.submit(operation, parameters);
+      await world.tomas.run('approve_activity', { fingerprint: body.activity.fingerprint });
+    };
+    const { body } = await world.ada.query('list_policies', {});
+    const { policyId, consensus } = body.policies.find(
+      ({ policyName }: { policyName: string }) => policyName === 'Payouts need an officer',
+    );
+    await page.getByRole('link', { name: 'Policies' }).first().click();
+    await page.getByRole('link', { name: 'Payouts need an officer' }).click();
+    const notes = page.getByRole('textbox', { name: /^Notes/ });
+    await notes.fill('mine');
+    // What the draft leaves alone follows what is stored.
+    await decided('update_policy', { policyId, policyName: 'Payouts by an officer' });
+    await page.getByText('Somebody changed this policy after you began.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Payouts by an officer');
+    expect(await notes.inputValue()).toBe('mine');
+    await page.getByRole('button', { name: 'Go on with both changes' }).click();
+    await page.getByText('Somebody changed this policy').waitFor({ state: 'detached' });
+
+    await decided('update_policy', { policyId, policyNotes: 'theirs', policyConsensus: `${consensus} && true` });
+    await page.getByText('you changed the notes too').waitFor();
+    expect(await notes.inputValue()).toBe('mine');
+    const propose = page.getByRole('button', { name: 'Propose policy' });
+    expect(await propose.getAttribute('aria-disabled')).toBe('true');
+    await page.getByRole('button', { name: 'Show the difference' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Two changes of one policy' });
+    await dialog.getByText('theirs').first().waitFor();
+    await takeShot(page, 'policy-meanwhile-light');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Take theirs' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await notes.inputValue()).toBe('theirs');
+
+    // Choosing one's own sends that alone: the consensus of the other stays.
+    await notes.fill('mine again');
+    await decided('update_policy', { policyId, policyNotes: 'theirs again' });
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'As SDK, CLI, curl' }).click();
+    const same = page.getByRole('dialog', { name: 'The same in a program' });
+    const text = await same.locator('pre').textContent();
+    expect(text).toContain('mine again');
+    expect(text).not.toContain('policyConsensus');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard' }).click();
   });
 
   it('begins a policy, and tries a payment that nobody asked for yet', async () => {

@@ -83,6 +83,20 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     await takeShot(page, 'wallet-light');
     expect(await findViolations(page)).toEqual([]);
     await form.getByRole('button', { name: 'Ask to send 0.5 ETH' }).click();
+    // The first payment to an address is not routine, for those who ask neither.
+    const consent = page.getByRole('dialog', { name: 'Ask to send 0.5 ETH?' });
+    await consent.getByText('never paid from here').first().waitFor();
+    const act = consent.getByRole('button', { name: 'Ask to send 0.5 ETH' });
+    expect(await act.getAttribute('aria-disabled')).toBe('true');
+    await takeShot(page, 'send-consent-light');
+    expect(await findViolations(page)).toEqual([]);
+    await consent.getByRole('button', { name: 'Cancel' }).click();
+    await consent.waitFor({ state: 'detached' });
+    expect(await form.getByLabel('Amount').inputValue()).toBe('0.5');
+    await form.getByRole('button', { name: 'Ask to send 0.5 ETH' }).click();
+    expect(await consent.getByRole('checkbox').isChecked()).toBe(false);
+    await consent.getByRole('checkbox').check();
+    await act.click();
     await form.getByText('Waits for approval.').waitFor();
     expect(await form.getByLabel('Amount').inputValue()).toBe('');
   });
@@ -92,6 +106,15 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Message' }).fill('Grüße von Ada');
     await dialog.getByText('Done at once.').waitFor();
+    await dialog.getByRole('button', { name: 'Sign', exact: true }).click();
+    const consent = dialog.getByRole('group', { name: 'Your consent' });
+    await consent.getByRole('checkbox').check();
+    // What is agreed to is this text and no other.
+    await dialog.getByRole('textbox', { name: 'Message' }).fill('Grüße von Grace');
+    await consent.waitFor({ state: 'detached' });
+    await dialog.getByRole('textbox', { name: 'Message' }).fill('Grüße von Ada');
+    await consent.getByText('as a message of Ethereum').waitFor();
+    await takeShot(page, 'sign-consent-light');
     await dialog.getByRole('button', { name: 'Sign', exact: true }).click();
     await dialog.getByText('Signed.').waitFor();
     const signature = (await dialog.locator('pre').textContent()) as `0x${string}`;
@@ -103,6 +126,8 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     await device.visit(`/console/wallets/${world.payroll.walletId}`);
     await page.getByRole('button', { name: 'Export', exact: true }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByRole('checkbox', { name: /for ever/ }).waitFor();
+    await takeShot(page, 'export-consent-light');
     await dialog.getByRole('checkbox', { name: /for ever/ }).check();
     await dialog.getByRole('button', { name: 'Export', exact: true }).click();
     await dialog.getByRole('button', { name: 'Reveal' }).waitFor();
@@ -123,6 +148,64 @@ describe.skipIf(isBrowserMissing)('wallets in the console', { timeout: 90_000 },
     await takeShot(page, 'export-light');
     await dialog.getByRole('button', { name: 'Close and forget' }).click();
     await page.getByText('exported', { exact: true }).waitFor();
+  });
+
+  it('imports words that only the keyring can open, and leaves none of them in the page', async () => {
+    const words = 'test test test test test test test test test test test junk';
+    await device.visit('/console/wallets');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: /^Import/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Begin' }).click();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('From another place');
+    await dialog.getByRole('textbox', { name: 'Words' }).fill('test test junk');
+    await dialog.getByRole('button', { name: 'Import wallet' }).click();
+    await dialog.getByText('There are 3 words; a wallet has 12, 15, 18, 21 or 24.').waitFor();
+    await dialog.getByRole('textbox', { name: 'Words' }).fill(words);
+    await dialog.getByRole('button', { name: 'Import wallet' }).click();
+    await dialog.getByText('whoever had its words before still has them').waitFor();
+    await dialog.getByRole('checkbox', { name: /Whoever had the words/ }).check();
+    await takeShot(page, 'import-light');
+    expect(await findViolations(page)).toEqual([]);
+    const sent = page.waitForRequest(/import_wallet/);
+    await dialog.getByRole('button', { name: 'Import wallet' }).click();
+    expect((await sent).postData()).not.toContain('junk');
+    await page.getByRole('heading', { level: 1, name: 'From another place' }).waitFor();
+    await page.getByText('words imported').waitFor();
+    // The address that these words make everywhere.
+    await page.getByText('0xf39Fd6…b92266').first().waitFor();
+    expect(await page.content()).not.toContain('junk');
+  });
+
+  it('explains the export rule before it deletes for ever', async () => {
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Delete wallet' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It was never exported.', { exact: true }).waitFor();
+    await dialog.getByText('what was never exported is deleted only if the request says so').waitFor();
+    const act = dialog.getByRole('button', { name: 'Delete wallet' });
+    await dialog.getByRole('checkbox').waitFor();
+    expect(await act.getAttribute('aria-disabled')).toBe('true');
+    await takeShot(page, 'delete-wallet-light');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('checkbox').check();
+    await act.click();
+    await page.getByRole('heading', { level: 1, name: 'Wallets' }).waitFor();
+    await page.getByRole('row', { name: 'Treasury' }).waitFor();
+    expect(await page.getByRole('row', { name: 'From another place' }).count()).toBe(0);
+
+    // One that was exported is gone here alone, and the request does not ask for more.
+    await page.getByRole('link', { name: 'Payroll' }).click();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Delete wallet' }).click();
+    await dialog.getByText('It was exported.', { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'As SDK, CLI, curl' }).click();
+    const same = page.getByRole('dialog', { name: 'The same in a program' });
+    await same.getByText('deleteWallets').first().waitFor();
+    expect(await same.getByText('deleteWithoutExport').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await same.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
   });
 
   it('lists sends with their attempts, and says what Earn lacks', async () => {

@@ -9,7 +9,11 @@ export function NotFoundPage() {
   const isInShell = currentSession() !== undefined;
   const content = (
     <Empty title="Nothing is at this address" icon="question">
-      Check the address, or go to the <Link to="/inbox">inbox</Link>.
+      Check the address, or go to the{' '}
+      <Link to="/inbox" className={styles.link}>
+        inbox
+      </Link>
+      .
     </Empty>
   );
   if (isInShell) return <Page title="Not found">{content}</Page>;

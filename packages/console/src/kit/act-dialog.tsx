@@ -1,13 +1,14 @@
-import { type ReactNode, type RefObject, useState } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import type { ParametersOf } from '../api/use-api.ts';
-import { type Outcome, type SubmitMethod, useSubmit } from '../api/use-submit.ts';
+import type { Outcome, SubmitMethod } from '../api/use-submit.ts';
 import { useOffReason } from '../app/off-reason.ts';
 import styles from './act-dialog.module.css';
 import { Button } from './button.tsx';
+import { ConsentBox } from './consent.tsx';
 import { Dialog } from './dialog.tsx';
-import { Checkbox } from './field.tsx';
 import { OutcomeNote } from './problem-note.tsx';
 import { SameWithLink } from './same-with.tsx';
+import { useAct } from './use-act.ts';
 
 export interface ActDialogProps<Method extends SubmitMethod> {
   readonly method: Method;
@@ -18,8 +19,8 @@ export interface ActDialogProps<Method extends SubmitMethod> {
   readonly act: string;
   readonly acting: string;
   readonly kind?: 'ink' | 'danger';
-  /** Danger: the sentence that states the consequence and has to be ticked. */
-  readonly consequence?: string | undefined;
+  /** Say what follows from it before the click; dialogs without a form always do. */
+  readonly isEager?: boolean;
   /** Why it cannot be sent yet. */
   readonly off?: string | false | undefined;
   readonly width?: 'small' | 'normal' | 'wide';
@@ -33,11 +34,13 @@ export interface ActDialogProps<Method extends SubmitMethod> {
 
 /** One act with its form, the same in a program, and everything that can become of it. */
 export function ActDialog<Method extends SubmitMethod>(props: ActDialogProps<Method>) {
-  const { method, parameters, title, description, act, acting, kind = 'ink', consequence, children } = props;
-  const [isTicked, setIsTicked] = useState(false);
-  const { submit, repeat, outcome, isBusy } = useSubmit(method);
+  const { method, parameters, title, description, act, acting, kind = 'ink', children } = props;
+  const { submit, repeat, outcome, isBusy, consent } = useAct(method, {
+    current: props.off ? undefined : parameters,
+    isEager: props.isEager ?? children === undefined,
+  });
   const readOnly = useOffReason();
-  const off = readOnly ?? (props.off || (consequence !== undefined && !isTicked && 'Tick the sentence first.'));
+  const off = readOnly ?? (props.off || consent.off);
   const isOver = outcome?.state === 'waits' || (outcome?.state === 'completed' && props.done !== undefined);
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     const result = await work;
@@ -81,9 +84,7 @@ export function ActDialog<Method extends SubmitMethod>(props: ActDialogProps<Met
         }}
       >
         {typeof children === 'function' ? children(outcome) : children}
-        {consequence !== undefined && !isOver && (
-          <Checkbox label={consequence} checked={isTicked} onChange={setIsTicked} />
-        )}
+        {!isOver && <ConsentBox consent={consent} />}
         <OutcomeNote
           outcome={outcome}
           {...(props.done && { done: props.done })}

@@ -16,8 +16,9 @@ export function Attempts({ attempts, hasNext = false }: AttemptsProps) {
     failed > 0 && `${failed} failed`,
     attempts.length > failed && `${attempts.length - failed} succeeded`,
     hasNext && 'one more is due',
-    attempts.length === 0 && !hasNext && 'no attempt yet',
   ].filter(Boolean);
+  // In the second line of a phone's row an empty picture would leave its separator alone.
+  if (attempts.length === 0 && !hasNext) return null;
   return (
     <span className={styles.attempts} role="img" aria-label={`Attempts: ${words.join(', ')}`}>
       {attempts.slice(-SHOWN_MAX).map(({ succeeded }, index) => (

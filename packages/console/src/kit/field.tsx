@@ -166,11 +166,16 @@ export interface SearchFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly placeholder?: string;
+  /** Attributes of a field whose arrows move through a list box. */
+  readonly combobox?: Pick<
+    InputHTMLAttributes<HTMLInputElement>,
+    'aria-expanded' | 'aria-controls' | 'aria-activedescendant' | 'onKeyDown'
+  >;
   readonly ref?: Ref<HTMLInputElement>;
 }
 
 /** A filter of a list. `/` moves the focus to the first of a page. */
-export function SearchField({ label, value, onChange, placeholder, ref }: SearchFieldProps) {
+export function SearchField({ label, value, onChange, placeholder, combobox, ref }: SearchFieldProps) {
   return (
     <TextField
       label={label}
@@ -179,7 +184,7 @@ export function SearchField({ label, value, onChange, placeholder, ref }: Search
       value={value}
       onChange={onChange}
       before={<Icon name="search" className={styles.searchIcon} />}
-      data-filter=""
+      {...(combobox ? { ...combobox, role: 'combobox' } : { 'data-filter': '' })}
       {...(placeholder !== undefined && { placeholder })}
       {...(ref && { ref })}
     />

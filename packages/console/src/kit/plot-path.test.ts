@@ -18,3 +18,8 @@ describe('plots', () => {
     expect(pathOf([Number.NaN], 1, 10, 10).line).toBe('');
   });
 });
+
+it('has whole numbers on the axis of what is counted', () => {
+  expect(axisOf([1], true)).toEqual({ max: 3, ticks: [0, 1, 2, 3] });
+  expect(axisOf([10], true).ticks.every((tick) => Number.isInteger(tick))).toBe(true);
+});

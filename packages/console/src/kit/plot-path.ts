@@ -1,12 +1,16 @@
-/** Round steps from 0 to above the highest value: three of them. */
-export function axisOf(values: readonly number[]): { readonly max: number; readonly ticks: readonly number[] } {
+/** Round steps from 0 to above the highest value: three of them. What is counted has whole ones. */
+export function axisOf(
+  values: readonly number[],
+  isCount = false,
+): { readonly max: number; readonly ticks: readonly number[] } {
   const highest = Math.max(0, ...values);
   if (highest === 0) return { max: 1, ticks: [0, 1] };
   const rough = highest / 3;
   const magnitude = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 2.5, 4, 5, 8, 10].find((factor) => factor * magnitude >= rough) ?? 10) * magnitude;
-  const ticks = [0, 1, 2, 3].map((index) => Number((index * step).toPrecision(12)));
-  return { max: step * 3, ticks };
+  const used = isCount ? Math.max(1, Math.ceil(step)) : step;
+  const ticks = [0, 1, 2, 3].map((index) => Number((index * used).toPrecision(12)));
+  return { max: used * 3, ticks };
 }
 
 /** A line over the whole width, with gaps where values are missing. */

@@ -25,15 +25,20 @@ export interface PlotProps {
   /** What a screen reader hears; without it first, last, least and most. */
   readonly summary?: string;
   readonly height?: number;
+  /** Whether values are counted: then the axis has whole numbers alone. */
+  readonly isCount?: boolean;
 }
 
 const WIDTH = 600;
 
 export function Plot(props: PlotProps) {
-  const { title, value, unit, lines, times, formatValue, formatTime, height = 128 } = props;
+  const { title, value, unit, lines, times, formatValue, formatTime, height = 128, isCount = false } = props;
   const [hasTable, setHasTable] = useState(false);
   const id = useId();
-  const { max, ticks } = axisOf(lines.flatMap(({ values }) => values.filter((one) => one !== undefined)));
+  const { max, ticks } = axisOf(
+    lines.flatMap(({ values }) => values.filter((one) => one !== undefined)),
+    isCount,
+  );
   const known = (lines[0]?.values ?? []).filter((one) => one !== undefined);
   const text =
     props.summary ??

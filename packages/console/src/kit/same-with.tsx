@@ -56,15 +56,26 @@ export function SameWithLink({ method, parameters }: SameWithProps) {
   return (
     <>
       <LinkButton onClick={() => setIsOpen(true)}>As SDK, CLI, curl</LinkButton>
-      <Dialog
-        open={isOpen}
-        onClose={() => setIsOpen(false)}
-        title="The same in a program"
-        description="Exactly what this page sends. The SDK and the command line make the stamp; with curl you make it."
-        width="wide"
-      >
-        <SameWith method={method} parameters={parameters} />
-      </Dialog>
+      <SameWithDialog isOpen={isOpen} onClose={() => setIsOpen(false)} method={method} parameters={parameters} />
     </>
+  );
+}
+
+export interface SameWithDialogProps extends SameWithProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+export function SameWithDialog({ isOpen, onClose, ...same }: SameWithDialogProps) {
+  return (
+    <Dialog
+      open={isOpen}
+      onClose={onClose}
+      title="The same in a program"
+      description="Exactly what this page sends. The SDK and the command line make the stamp; with curl you make it."
+      width="wide"
+    >
+      <SameWith {...same} />
+    </Dialog>
   );
 }

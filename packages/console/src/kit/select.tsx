@@ -42,7 +42,7 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
         >
           <Base.Trigger id={id} className={cx(fieldStyles.control, fieldStyles.select)} {...described}>
             {chosen?.mark}
-            <span className={cx(styles.grow, chosen === undefined && fieldStyles.placeholder)}>
+            <span className={cx(styles.grow, fieldStyles.chosen, chosen === undefined && fieldStyles.placeholder)}>
               {chosen === undefined ? placeholder : <bdi>{chosen.label}</bdi>}
             </span>
             <Icon name="chevron-down" />

@@ -10,7 +10,7 @@ export interface SkeletonProps {
 /** The shape of what comes. Appears after 200 ms: most answers are there before. */
 export function Skeleton({ rows = 6, shape = 'rows', label = 'Loading' }: SkeletonProps) {
   return (
-    <div className={styles.skeleton} role="status" aria-label={label}>
+    <div className={styles.skeleton} role="status" aria-label={label} data-loading="">
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: nothing but positions
         <div key={index} className={styles[shape]}>

@@ -1,9 +1,18 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a real table cannot be positioned row by row, so roles say what it is
 // biome-ignore-all lint/a11y/useFocusableInteractive: the rows of the body are the one tab stop
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { cx } from '../lib/cx.ts';
 import { useNarrow } from '../lib/use-media.ts';
+import { placeOf, rangeWith, rove, rowAfter } from './roving.ts';
 import { type Column, isOwnClick, SecondLine, splitColumns } from './table.tsx';
 import { useKeys, useMoreAhead } from './virtual-list.tsx';
 import styles from './virtual-table.module.css';
@@ -29,46 +38,57 @@ const OVERSCAN = 10;
 const NARROW_EXTRA = 22;
 
 /**
- * A table of any length. It fills the height that its parent gives it. One tab stop: arrows, J and K move between rows,
- * Enter opens.
+ * A table of any length. It fills the height that its parent gives it. One tab stop, which stays where it is however far
+ * the table is scrolled: arrows, J and K move between rows, the page keys by what is in view, Enter opens.
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { label, columns, rows, rowKey, selectedKey, onOpen, rowLabel, estimate = 53, total, hasMore, empty } = props;
   const isNarrow = useNarrow();
   const { shown, second } = splitColumns(columns, isNarrow);
   const scroller = useRef<HTMLDivElement>(null);
-  const [active, setActive] = useState(0);
+  const [active, setActive] = useState<{ readonly index: number; readonly key: string | undefined }>({
+    index: 0,
+    key: undefined,
+  });
+  const current = placeOf(rows, rowKey, active);
+  // A key moved the focus: the row gets it once it exists.
+  const wantsFocus = useRef(false);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimate + (isNarrow && second.length > 0 ? NARROW_EXTRA : 0),
     getItemKey: useKeys(rows, rowKey),
     overscan: OVERSCAN,
+    rangeExtractor: (range) => rangeWith(range, current),
   });
   const items = virtualizer.getVirtualItems();
-  useMoreAhead(items.at(-1)?.index ?? 0, rows.length, props as Required<typeof props>);
+  useMoreAhead(virtualizer.range?.endIndex ?? 0, rows.length, props as Required<typeof props>);
 
-  const move = (index: number): void => {
-    const next = Math.max(0, Math.min(rows.length - 1, index));
-    setActive(next);
+  useLayoutEffect(() => {
+    if (!wantsFocus.current) return;
+    wantsFocus.current = false;
+    scroller.current?.querySelector<HTMLElement>(`[data-index="${current}"]`)?.focus({ preventScroll: true });
+  }, [current]);
+  // After every render, as rows come with the scroll: only the active row's links and buttons are reached by Tab.
+  useLayoutEffect(() => {
+    for (const row of scroller.current?.querySelectorAll<HTMLElement>('[data-index]') ?? []) {
+      rove(row, Number(row.dataset.index) === current);
+    }
+  });
+  const activate = (index: number): void => {
+    const row = rows[index];
+    if (row !== undefined) setActive({ index, key: rowKey(row) });
+  };
+  const move = (next: number): void => {
+    wantsFocus.current = next !== current;
+    activate(next);
     virtualizer.scrollToIndex(next, { align: 'auto' });
-    // The row may come into being only with the scroll.
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus());
   };
   const onKeyDown = (event: KeyboardEvent, index: number): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
     const row = rows[index];
-    const steps: Record<string, number> = {
-      ArrowDown: index + 1,
-      j: index + 1,
-      ArrowUp: index - 1,
-      k: index - 1,
-      PageDown: index + 10,
-      PageUp: index - 10,
-      Home: 0,
-      End: rows.length - 1,
-    };
-    const next = steps[event.key];
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / estimate) - 1);
+    const next = rowAfter(event.key, index, { count: rows.length, page });
     if (next !== undefined) {
       event.preventDefault();
       event.stopPropagation();
@@ -78,7 +98,6 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 
   if (rows.length === 0 && empty !== undefined) return <div className={styles.empty}>{empty}</div>;
   const tracks: CSSProperties = { gridTemplateColumns: shown.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') };
-  const current = Math.min(active, rows.length - 1);
   return (
     <div
       ref={scroller}
@@ -113,7 +132,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
               tabIndex={index === current ? 0 : -1}
               className={cx(styles.row, styles.item, onOpen && styles.opens, isSelected && styles.selected)}
               style={{ ...tracks, transform: `translateY(${start}px)` }}
-              onFocus={() => setActive(index)}
+              onFocus={() => activate(index)}
               onKeyDown={(event) => onKeyDown(event, index)}
               onClick={(event: MouseEvent) => {
                 if (isOwnClick(event)) onOpen?.(row);

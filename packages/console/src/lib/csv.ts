@@ -1,13 +1,19 @@
-/** RFC 4180. A cell that a spreadsheet would run as a formula gets an apostrophe before it: names are hostile text. */
+/**
+ * RFC 4180. What a spreadsheet would run as a formula gets an apostrophe before it: names are hostile text. That goes for
+ * every line of a cell, as some programs read lines without regard to quotes, and for the wide signs of East Asian
+ * keyboards, which some take for the narrow ones.
+ */
 export function toCsv(header: readonly string[], rows: Iterable<readonly (string | number | undefined)[]>): string {
   const lines = [header.map(cell).join(',')];
   for (const row of rows) lines.push(row.map((value) => cell(value === undefined ? '' : String(value))).join(','));
   return `${lines.join('\r\n')}\r\n`;
 }
 
+const FORMULA = /^(?=(?:[^\S\r\n]|\p{Cf})*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|\t)/gmu;
+
 function cell(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) && !/^-?[0-9.]+$/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const harmless = /^-?[0-9.]+$/.test(text) ? text : text.replace(FORMULA, "'").replace(/^(?=[\r\n])/, "'");
+  return /[",\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
 /** Hands a file to the browser's downloads. */

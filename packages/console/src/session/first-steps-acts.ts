@@ -21,11 +21,8 @@ export async function tryPasskey(session: Session, credentialIds: readonly strin
   if (userId !== session.userId) throw new CustosError('INVALID_OPTION', 'this passkey is not yours');
 }
 
-/** Deletes the key that the first start wrote to a file, by an activity, and then the file. */
-export async function removeFileKey(client: CustosClient, session: Session, publicKey: string): Promise<void> {
-  const { apiKeys } = await client.getApiKeys({ userId: session.userId });
-  const found = apiKeys.find(({ credential }) => credential.publicKey === publicKey);
-  if (found !== undefined) await client.deleteApiKeys({ userId: session.userId, apiKeyIds: [found.apiKeyId] });
+/** Deletes the file that the first start wrote. Its key has to be deleted before, by an activity. */
+export async function removeKeyFile(session: Session): Promise<void> {
   const body = JSON.stringify({
     type: 'CONSOLE_FORGET_CREDENTIALS_FILE',
     organizationId: session.organizationId,

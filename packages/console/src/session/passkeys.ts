@@ -14,3 +14,23 @@ export function whyNoPasskeys(): { readonly reason: string; readonly elsewhere?:
   }
   return undefined;
 }
+
+/** What the browser fills in once the passkey is made, for showing the request before. */
+const MADE_BY_THE_BROWSER = 'MADE_BY_THE_BROWSER';
+
+/** The request for a passkey that is not made yet. */
+export const unmadePasskey = (userId: string, authenticatorName: string) => ({
+  userId,
+  authenticators: [
+    {
+      authenticatorName,
+      challenge: MADE_BY_THE_BROWSER,
+      attestation: {
+        credentialId: MADE_BY_THE_BROWSER,
+        clientDataJson: MADE_BY_THE_BROWSER,
+        attestationObject: MADE_BY_THE_BROWSER,
+        transports: [],
+      },
+    },
+  ],
+});

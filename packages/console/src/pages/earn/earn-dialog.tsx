@@ -1,14 +1,15 @@
 import { useRef, useState } from 'react';
 import { useSimulation } from '../../api/simulation.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Checkbox, TextField } from '../../kit/field.tsx';
 import { PolicyPreview, prospectOf } from '../../kit/policy-preview.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { formatUnits } from '../../lib/amounts.ts';
 import { checkAmount } from '../wallets/send-form-model.ts';
 import styles from './earn.module.css';
@@ -43,7 +44,7 @@ export function EarnDialog({ act, onClose }: { readonly act: EarnAct; readonly o
   const parameters =
     value === undefined ? undefined : isDeposit ? { ...common, assets: value } : { ...common, amountValue: value };
   const method = isDeposit ? 'earnDeposit' : 'earnWithdraw';
-  const { submit, repeat, reset, outcome, isBusy } = useSubmit(method);
+  const { submit, repeat, reset, outcome, isBusy, consent } = useAct(method, { current: parameters });
   const forecast = useSimulation(
     parameters === undefined
       ? undefined
@@ -88,7 +89,8 @@ export function EarnDialog({ act, onClose }: { readonly act: EarnAct; readonly o
               off={
                 off ||
                 (parameters === undefined && 'Type an amount.') ||
-                (prospect === 'denied' && 'Policies would deny it.')
+                (prospect === 'denied' && 'Policies would deny it.') ||
+                consent.off
               }
               onClick={() => {
                 if (parameters !== undefined) void submit(parameters as never);
@@ -121,6 +123,7 @@ export function EarnDialog({ act, onClose }: { readonly act: EarnAct; readonly o
           <Checkbox label="All of it, with what it earns until then" checked={isAll} onChange={setIsAll} />
         )}
         <PolicyPreview forecast={forecast} hint="Type an amount to see it." />
+        {!isOver && <ConsentBox consent={consent} />}
         <OutcomeNote
           outcome={outcome}
           done={isDeposit ? 'The deposit is on its way.' : 'The withdrawal is on its way.'}

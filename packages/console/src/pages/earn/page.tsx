@@ -2,22 +2,19 @@ import { useState } from 'react';
 import { useChains } from '../../api/chains.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useApiPages } from '../../api/use-api.ts';
-import { useRawApi } from '../../api/use-raw-api.ts';
 import { Card } from '../../kit/card.tsx';
 import { Empty } from '../../kit/empty.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Page, Stack } from '../../kit/page.tsx';
-import { Plot } from '../../kit/plot.tsx';
 import { ProblemNote } from '../../kit/problem-note.tsx';
 import { Select } from '../../kit/select.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
 import { shortAddress } from '../../lib/addresses.ts';
-import { formatUnits } from '../../lib/amounts.ts';
-import { day } from '../../lib/time.ts';
 import { CatalogCard } from './catalog-card.tsx';
 import styles from './earn.module.css';
 import { type EarnAct, EarnDialog } from './earn-dialog.tsx';
-import { chainOf, type EnabledVault, type HistoryPoint, type Position } from './earn-model.ts';
+import type { EnabledVault } from './earn-model.ts';
+import { History } from './history.tsx';
 import { EnabledCard, PositionsCard } from './vault-cards.tsx';
 
 export function EarnPage() {
@@ -83,7 +80,7 @@ function Earn({ chains }: { readonly chains: readonly string[] }) {
         vaults={vaults}
         onWithdraw={(position) => address && setAct({ kind: 'withdraw', position, address })}
       />
-      {address !== undefined && <History address={address} positions={positions.data?.positions ?? []} />}
+      {address !== undefined && <History address={address} vaults={vaults} />}
       <EnabledCard
         query={enabled}
         onDeposit={address === undefined ? undefined : (vault) => setAct({ kind: 'deposit', vault, address })}
@@ -91,64 +88,5 @@ function Earn({ chains }: { readonly chains: readonly string[] }) {
       <CatalogCard chains={chains} />
       {act && <EarnDialog act={act} onClose={() => setAct(undefined)} />}
     </Stack>
-  );
-}
-
-interface HistoryProps {
-  readonly address: string;
-  readonly positions: readonly Position[];
-}
-
-/** The positions of an account over time, one plot for each asset. */
-function History({ address, positions }: HistoryProps) {
-  const query = useRawApi<{ readonly points: readonly HistoryPoint[] }>(
-    'list_earn_position_history',
-    { walletAddress: address },
-    { enabled: positions.length > 0 },
-  );
-  if (positions.length === 0) return null;
-  if (query.error) {
-    const { code } = problemOf(query.error);
-    const isUnknown = code === 'OPERATION_NOT_FOUND' || code === 'RESOURCE_NOT_FOUND' || code === 'NOT_FOUND';
-    return isUnknown ? (
-      <Note tone="info" title="Positions over time are not kept by this service.">
-        The table shows what positions are worth now.
-      </Note>
-    ) : (
-      <ProblemNote problem={problemOf(query.error)} onRetry={() => void query.refetch()} />
-    );
-  }
-  const points = query.data?.points ?? [];
-  return positions.map((position) => (
-    <PositionPlot
-      key={position.wrapperAddress}
-      position={position}
-      points={points.filter(
-        ({ wrapperAddress, vaultAddress }) =>
-          (wrapperAddress ?? vaultAddress) === (wrapperAddress ? position.wrapperAddress : position.vaultAddress),
-      )}
-    />
-  ));
-}
-
-function PositionPlot({ position, points }: { readonly position: Position; readonly points: readonly HistoryPoint[] }) {
-  const caip2 = chainOf(position.caip19);
-  const { data } = useApi('listSupportedAssets', { caip2 });
-  const asset = data?.assets.find(({ caip19 }) => caip19.toLowerCase() === position.caip19.toLowerCase());
-  if (asset === undefined || points.length < 2) return null;
-  const { decimals, symbol } = asset;
-  const scale = 10 ** decimals;
-  return (
-    <Card>
-      <Plot
-        title={`${symbol} over time`}
-        value={formatUnits(BigInt(position.currentValue), decimals)}
-        unit={symbol}
-        times={points.map(({ at }) => Date.parse(at))}
-        lines={[{ name: symbol, values: points.map(({ assets }) => Number(assets) / scale) }]}
-        formatValue={(value) => value.toLocaleString('en', { maximumFractionDigits: 2 })}
-        formatTime={(time) => day(time)}
-      />
-    </Card>
   );
 }

@@ -9,6 +9,7 @@ import { Empty } from '../../kit/empty.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Tag } from '../../kit/tag.tsx';
 import { chainName } from '../../lib/chains.ts';
+import { AssetAmount } from './asset-amount.tsx';
 import styles from './earn.module.css';
 import { chainOf, type EnabledVault, feePercent, type Position, percent, providerName } from './earn-model.ts';
 
@@ -16,8 +17,6 @@ export interface EnabledCardProps {
   readonly query: UseQueryResult<ListEarnEnabledVaultsResponse, Error>;
   readonly onDeposit: ((vault: EnabledVault) => void) | undefined;
 }
-
-const orUnknown = (text: string): string => (text === '' ? 'not known' : text);
 
 /** The vaults that this organization offers, with rates and fees. */
 export function EnabledCard({ query, onDeposit }: EnabledCardProps) {
@@ -58,21 +57,33 @@ export function EnabledCard({ query, onDeposit }: EnabledCardProps) {
       id: 'fee',
       header: 'Your fee',
       align: 'right',
-      cell: ({ clientFeeBps, claimableClientFeeDisplay }) => (
+      cell: ({ caip19, clientFeeBps, claimableClientFee, clientFeeWallet }) => (
         <span className={styles.name}>
           <span>{feePercent(clientFeeBps)} of the yield</span>
-          {claimableClientFeeDisplay && (
-            <span className={styles.detail}>{claimableClientFeeDisplay.crypto} to claim</span>
+          {claimableClientFee !== undefined && (
+            <span className={styles.detail}>
+              <AssetAmount caip19={caip19} units={claimableClientFee} /> to claim
+            </span>
+          )}
+          {clientFeeWallet !== undefined && (
+            <span className={styles.detail}>
+              to <Address address={clientFeeWallet} copy />
+            </span>
           )}
         </span>
       ),
     },
-    { id: 'deposited', header: 'Deposited', align: 'right', cell: ({ display }) => orUnknown(display.crypto) },
+    {
+      id: 'deposited',
+      header: 'Deposited',
+      align: 'right',
+      cell: ({ caip19, totalDeposited }) => <AssetAmount caip19={caip19} units={totalDeposited} />,
+    },
     {
       id: 'liquidity',
       header: 'Can be withdrawn',
       align: 'right',
-      cell: ({ liquidityDisplay }) => orUnknown(liquidityDisplay.crypto),
+      cell: ({ caip19, liquidity }) => <AssetAmount caip19={caip19} units={liquidity} />,
     },
     {
       id: 'act',
@@ -147,9 +158,24 @@ export function PositionsCard({ query, vaults, onWithdraw }: PositionsCardProps)
         </span>
       ),
     },
-    { id: 'value', header: 'Worth now', align: 'right', cell: ({ display }) => <b>{display.currentValueCrypto}</b> },
-    { id: 'in', header: 'Deposited', align: 'right', cell: ({ display }) => display.totalDepositedCrypto },
-    { id: 'out', header: 'Withdrawn', align: 'right', cell: ({ display }) => display.totalWithdrawnCrypto },
+    {
+      id: 'value',
+      header: 'Worth now',
+      align: 'right',
+      cell: ({ caip19, currentValue }) => <AssetAmount strong caip19={caip19} units={currentValue} />,
+    },
+    {
+      id: 'in',
+      header: 'Deposited',
+      align: 'right',
+      cell: ({ caip19, totalDeposited }) => <AssetAmount caip19={caip19} units={totalDeposited} />,
+    },
+    {
+      id: 'out',
+      header: 'Withdrawn',
+      align: 'right',
+      cell: ({ caip19, totalWithdrawn }) => <AssetAmount caip19={caip19} units={totalWithdrawn} />,
+    },
     {
       id: 'act',
       header: 'Withdraw',

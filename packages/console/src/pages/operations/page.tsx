@@ -131,7 +131,7 @@ function StateCards({ reading }: { readonly reading: Reading }) {
       <State
         label="Version"
         value={service.version}
-        text={`Node.js ${service.node}, started ${day(service.startedAt)}`}
+        text={`Node.js ${service.node.replace(/^v/, '')}, since ${day(service.startedAt)}`}
       />
     </div>
   );

@@ -47,6 +47,7 @@ export function Plots({ points, reading }: { readonly points: readonly Point[]; 
         <Plot
           {...shared}
           title="Waiting in queues"
+          isCount
           height={84}
           value={last?.waiting ?? '–'}
           unit={reading.queues.map(({ name, waiting, isMore }) => `${name} ${waiting}${isMore ? '+' : ''}`).join(', ')}

@@ -9,6 +9,7 @@ import { fieldProblem } from '../../kit/problem-note.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { Select } from '../../kit/select.tsx';
 import { useOrganization } from '../../session/organization.ts';
+import { useSession } from '../../session/session.ts';
 import { useSecret } from '../wallets/use-secret.ts';
 import styles from './people.module.css';
 
@@ -64,7 +65,14 @@ export function AddApiKeyDialog({ userId, onClose }: { readonly userId: string; 
     >
       {(outcome) =>
         outcome?.state === 'completed' || outcome?.state === 'waits' ? (
-          way === 'here' && pair && <PrivateHalf pair={pair} userId={userId} />
+          way === 'here' &&
+          (pair ? (
+            <PrivateHalf pair={pair} userId={userId} onEnd={() => setPair(undefined)} />
+          ) : (
+            <Note tone="deny" title="The private half is gone.">
+              Your session ended before you stored it. Delete the key and make another.
+            </Note>
+          ))
         ) : (
           <>
             <Segmented
@@ -105,9 +113,20 @@ export function AddApiKeyDialog({ userId, onClose }: { readonly userId: string; 
   );
 }
 
+interface PrivateHalfProps {
+  readonly pair: ApiKeyPair;
+  readonly userId: string;
+  /** The session ended: whoever is here next must not get the key. */
+  readonly onEnd: () => void;
+}
+
 /** Shows for a minute, and exists nowhere but in this dialog. */
-function PrivateHalf({ pair, userId }: { readonly pair: ApiKeyPair; readonly userId: string }) {
+function PrivateHalf({ pair, userId, onEnd }: PrivateHalfProps) {
   const { organizationId } = useOrganization();
+  const isSignedIn = useSession() !== undefined;
+  useEffect(() => {
+    if (!isSignedIn) onEnd();
+  }, [isSignedIn, onEnd]);
   const { value, timeLeft, reveal, hide } = useSecret<string>();
   const text = JSON.stringify(
     { organizationId, userId, apiPublicKey: pair.publicKey, apiPrivateKey: pair.privateKey },

@@ -7,11 +7,12 @@ import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
-import { whyNoPasskeys } from '../../session/passkeys.ts';
+import { SameWithLink } from '../../kit/same-with.tsx';
+import { unmadePasskey, whyNoPasskeys } from '../../session/passkeys.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import styles from './people.module.css';
 
-/** A passkey for oneself: only who holds the device can make one. */
+/** A passkey for oneself: only who holds the device can make one, and its touch is the consent. */
 export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }) {
   const session = useSessionOrThrow();
   const [name, setName] = useState('This device');
@@ -46,7 +47,8 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }) 
       width="small"
       initialFocus={field}
       footer={
-        <>
+        <div className={styles.footer}>
+          <SameWithLink method="createAuthenticators" parameters={unmadePasskey(session.userId, name.trim())} />
           <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
             <Button
@@ -59,7 +61,7 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }) 
               Add passkey
             </Button>
           )}
-        </>
+        </div>
       }
     >
       <div className={styles.form}>

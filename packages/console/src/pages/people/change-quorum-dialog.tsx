@@ -4,7 +4,6 @@ import { Avatar } from '../../kit/avatar.tsx';
 import { Checkbox, TextField } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
 import { QuorumRing } from '../../kit/quorum-ring.tsx';
-import { listInWords } from '../../lib/text.ts';
 import type { UserSummary } from './credentials-in-words.ts';
 import styles from './people.module.css';
 
@@ -15,7 +14,7 @@ export interface ChangeQuorumDialogProps {
   readonly onClose: () => void;
 }
 
-/** Whoever is in it can do everything, so the consequence is spelled out and ticked. */
+/** Whoever is in it can do everything, so the consequence shows as soon as it is chosen. */
 export function ChangeQuorumDialog({ threshold, userIds, users, onClose }: ChangeQuorumDialogProps) {
   const [chosen, setChosen] = useState<readonly string[]>(userIds);
   const [text, setText] = useState(String(threshold));
@@ -24,16 +23,6 @@ export function ChangeQuorumDialog({ threshold, userIds, users, onClose }: Chang
   const isSame =
     number === threshold && chosen.length === userIds.length && chosen.every((userId) => userIds.includes(userId));
   const people = users.filter(({ userId }) => chosen.includes(userId));
-  const names = listInWords(
-    people.map(({ userName }) => userName),
-    'or',
-  );
-  const consequence =
-    number === 1
-      ? people.length === 1
-        ? `${names} alone will be able to do everything. I want that.`
-        : `One person alone, ${names}, will be enough for everything. I want that.`
-      : `Any ${number} of these ${chosen.length} will be able to do everything, without any policy. I want that.`;
   return (
     <ActDialog
       method="updateRootQuorum"
@@ -49,7 +38,7 @@ export function ChangeQuorumDialog({ threshold, userIds, users, onClose }: Chang
             ? `Choose a number from 1 to ${chosen.length}.`
             : isSame && 'Nothing is changed yet.'
       }
-      consequence={isNumber && !isSame ? consequence : undefined}
+      isEager
       onClose={onClose}
     >
       <div className={styles.ring}>

@@ -1,12 +1,13 @@
 import { useRef, useState } from 'react';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { ActDialog } from '../../kit/act-dialog.tsx';
 import { Button, IconButton } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import styles from './people.module.css';
 import type { TagChoice } from './tag-picker.tsx';
 
@@ -14,10 +15,10 @@ import type { TagChoice } from './tag-picker.tsx';
 export function TagsDialog({ tags, onClose }: { readonly tags: readonly TagChoice[]; readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const [opened, setOpened] = useState<{ readonly act: 'rename' | 'delete'; readonly tag: TagChoice }>();
-  const create = useSubmit('createUserTag');
   const off = useOffReason();
   const field = useRef<HTMLInputElement>(null);
   const parameters = { userTagName: name.trim(), userIds: [] };
+  const create = useAct('createUserTag', { current: parameters });
   const add = async (): Promise<void> => {
     if (parameters.userTagName !== '' && (await create.submit(parameters)).state !== 'refused') setName('');
   };
@@ -68,11 +69,12 @@ export function TagsDialog({ tags, onClose }: { readonly tags: readonly TagChoic
             }}
           >
             <TextField ref={field} label="New tag" value={name} onChange={setName} maxLength={255} />
+            <ConsentBox consent={create.consent} />
             <div className={styles.buttons}>
               <Button
                 icon="plus"
                 busy={create.isBusy && 'Creating…'}
-                off={off ?? (parameters.userTagName === '' && 'Type a name.')}
+                off={off ?? ((parameters.userTagName === '' && 'Type a name.') || create.consent.off)}
                 onClick={() => void add()}
               >
                 Create tag
@@ -96,7 +98,6 @@ export function TagsDialog({ tags, onClose }: { readonly tags: readonly TagChoic
           acting="Deleting…"
           kind="danger"
           width="small"
-          consequence="Policies that name this tag match nobody by it any more. I want that."
           onClose={close}
         />
       )}

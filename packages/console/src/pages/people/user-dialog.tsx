@@ -153,15 +153,10 @@ export function UserDialog({ user, tags, onClose }: UserDialogProps) {
               Delete <bdi>{user.userName}</bdi>
             </>
           }
-          description="All credentials and sessions of the user end at once. What the user did stays in the record."
+          description={`All credentials and sessions ${isMe ? 'of yours, this one too,' : 'of the user'} end at once. What ${isMe ? 'you' : 'the user'} did stays in the record.`}
           act="Delete user"
           acting="Deleting…"
           kind="danger"
-          consequence={
-            isMe
-              ? 'I lose access to this organization at once. I want that.'
-              : 'The user loses access at once. I want that.'
-          }
           onDone={({ state }) => {
             if (state === 'completed') onClose();
           }}
@@ -241,7 +236,6 @@ function DeleteCredential({ credential, onClose }: { readonly credential: Creden
     acting: 'Deleting…',
     kind: 'danger',
     width: 'small',
-    consequence: 'Whoever signs in with it cannot do so any more. I want that.',
     onClose,
   } as const;
   switch (kind) {

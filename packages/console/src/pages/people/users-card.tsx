@@ -77,7 +77,11 @@ export function UsersCard(props: UsersCardProps) {
             <Person
               name={row.user.userName}
               isProgram={row.user.isProgram}
-              detail={row.user.isProgram ? 'program' : row.user.userEmail && <bdi>{row.user.userEmail}</bdi>}
+              detail={
+                row.user.isProgram
+                  ? 'program'
+                  : row.user.userEmail && <bdi title={row.user.userEmail}>{row.user.userEmail}</bdi>
+              }
               {...(row.user.userId === me && { marks: <Tag kind="accent">you</Tag> })}
             />
           </button>

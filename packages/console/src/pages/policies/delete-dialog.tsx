@@ -1,16 +1,13 @@
-import { useState } from 'react';
-import { useWishDescription } from '../../api/describe.ts';
 import { useSimulation } from '../../api/simulation.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
-import { Checkbox } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
 import { PolicyPreview } from '../../kit/policy-preview.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
-import { Sentence } from '../../kit/sentence.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import type { Draft } from './draft.ts';
 import styles from './policies.module.css';
 
@@ -23,13 +20,10 @@ export interface DeleteDialogProps {
 
 /** Deletes a policy, after its consequence is read. */
 export function DeleteDialog({ policyId, policy, onClose, onDone }: DeleteDialogProps) {
-  const [isTicked, setIsTicked] = useState(false);
-  const { submit, repeat, outcome, isBusy } = useSubmit('deletePolicy');
   const off = useOffReason();
   const parameters = { policyId };
-  const [wish] = useState({ type: 'ACTIVITY_TYPE_DELETE_POLICY', parameters });
-  const forecast = useSimulation(wish);
-  const description = useWishDescription(wish);
+  const { submit, repeat, outcome, isBusy, consent } = useAct('deletePolicy', { current: parameters, isEager: true });
+  const forecast = useSimulation({ type: 'ACTIVITY_TYPE_DELETE_POLICY', parameters });
   const isDenial = policy.effect === 'EFFECT_DENY';
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     if ((await work).state === 'completed') onDone();
@@ -43,7 +37,6 @@ export function DeleteDialog({ policyId, policy, onClose, onDone }: DeleteDialog
           Delete <bdi>{policy.policyName}</bdi>
         </>
       }
-      {...(description && { description: <Sentence size="inherit" parts={description.sentence} /> })}
       footer={
         <div className={styles.footer}>
           <SameWithLink method="deletePolicy" parameters={parameters} />
@@ -53,7 +46,7 @@ export function DeleteDialog({ policyId, policy, onClose, onDone }: DeleteDialog
               kind="danger"
               icon="trash"
               busy={isBusy && 'Deleting…'}
-              off={off ?? (!isTicked && 'Tick the sentence first.')}
+              off={off ?? consent.off}
               onClick={() => void finish(submit(parameters))}
             >
               Delete policy
@@ -73,14 +66,7 @@ export function DeleteDialog({ policyId, policy, onClose, onDone }: DeleteDialog
           </Note>
         )}
         <PolicyPreview forecast={forecast} hint="" />
-        <Checkbox
-          label={
-            description?.consequence ??
-            (isDenial ? 'What it stopped may be allowed. I want that.' : 'What it allowed is denied. I want that.')
-          }
-          checked={isTicked}
-          onChange={setIsTicked}
-        />
+        {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
         <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
       </div>
     </Dialog>

@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button, IconButton } from '../../kit/button.tsx';
+import { ConsentDialog } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { TextArea, TextField } from '../../kit/field.tsx';
@@ -11,9 +11,10 @@ import { Menu } from '../../kit/menu.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Page } from '../../kit/page.tsx';
 import { fieldProblem, OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
-import { SameWith, SameWithLink } from '../../kit/same-with.tsx';
+import { SameWithDialog, SameWithLink } from '../../kit/same-with.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { Tag } from '../../kit/tag.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { count } from '../../lib/amounts.ts';
 import { useNarrow } from '../../lib/use-media.ts';
 import { PolicyDiff } from '../request/policy-diff.tsx';
@@ -21,6 +22,7 @@ import { DeleteDialog } from './delete-dialog.tsx';
 import { type Draft, isSame, toCreate, toUpdate } from './draft.ts';
 import { ExpressionField } from './editor/expression-field.tsx';
 import styles from './policies.module.css';
+import { PolicyChanged } from './policy-changed.tsx';
 import { PolicySummary } from './policy-summary.tsx';
 import { WhatWouldHappen } from './simulation/what-would-happen.tsx';
 import { useDescription } from './use-description.ts';
@@ -33,7 +35,7 @@ export interface PolicyEditorProps {
 
 /** The form of a policy, with what it means beside it and what it would do. */
 export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
-  const { value: draft, set, discard } = useDraft(`policy ${policyId ?? 'new'}`, stored);
+  const { value: draft, set, discard, base, meanwhile, rebase } = useDraft(`policy ${policyId ?? 'new'}`, stored);
   const [opened, setOpened] = useState<'diff' | 'delete' | 'same'>();
   const isNarrow = useNarrow();
   const navigate = useNavigate();
@@ -43,9 +45,9 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
   const { description, isCurrent, sound, error } = useDescription(draft, policyId);
   const errors = description?.errors.length ?? 0;
 
-  const creates = useSubmit('createPolicy');
-  const updates = useSubmit('updatePolicy');
-  const { outcome, isBusy, reset } = policyId === undefined ? creates : updates;
+  const creates = useAct('createPolicy');
+  const updates = useAct('updatePolicy');
+  const { outcome, isBusy, reset, consent } = policyId === undefined ? creates : updates;
   const change = (edit: Partial<Draft>): void => {
     set(edit);
     if (outcome !== undefined) reset();
@@ -73,6 +75,7 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
     (errors > 0 && isChanged ? `${count(errors, 'error')} left` : undefined) ??
     (!isChanged ? (outcome === undefined ? 'Nothing is changed.' : 'It is proposed.') : undefined) ??
     (draft.policyName.trim() === '' ? 'Give it a name.' : undefined) ??
+    (meanwhile.some((name) => draft[name] !== stored[name]) ? 'Choose between the two changes first.' : undefined) ??
     (isCurrent ? undefined : 'Being read.');
   const discardAll = (): void => {
     discard();
@@ -156,6 +159,9 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
             done={policyId === undefined ? 'The policy is in force.' : 'The change is in force.'}
             onRepeat={repeat}
           />
+          {base !== undefined && meanwhile.length > 0 && (
+            <PolicyChanged base={base} stored={stored} draft={draft} fields={meanwhile} onRebase={rebase} />
+          )}
           <PolicySummary
             draft={draft}
             description={description}
@@ -219,6 +225,7 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
         </div>
         <WhatWouldHappen policyId={policyId} sound={sound} hasErrors={errors > 0} />
       </div>
+      <ConsentDialog consent={consent} act="Propose policy" />
       <Dialog
         open={opened === 'diff'}
         onClose={() => setOpened(undefined)}
@@ -245,15 +252,7 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
           />
         </div>
       </Dialog>
-      <Dialog
-        open={opened === 'same'}
-        onClose={() => setOpened(undefined)}
-        title="The same in a program"
-        description="Exactly what this page sends. The SDK and the command line make the stamp; with curl you make it."
-        width="wide"
-      >
-        <SameWith {...same} />
-      </Dialog>
+      <SameWithDialog isOpen={opened === 'same'} onClose={() => setOpened(undefined)} {...same} />
       {opened === 'delete' && policyId !== undefined && (
         <DeleteDialog
           policyId={policyId}

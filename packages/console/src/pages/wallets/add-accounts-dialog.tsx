@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import type { Account } from '../../api/chains.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { accountOf, nextIndex } from '../../lib/chains.ts';
 import { ChainPicker, presetsOf } from './chain-picker.tsx';
 import styles from './wallets.module.css';
@@ -22,7 +23,6 @@ export interface AddAccountsDialogProps {
 export function AddAccountsDialog({ walletId, accounts, onClose }: AddAccountsDialogProps) {
   const [chains, setChains] = useState<readonly string[]>([]);
   const [name, setName] = useState('');
-  const { submit, repeat, outcome, isBusy } = useSubmit('createWalletAccounts');
   const off = useOffReason();
   const chosen = presetsOf(chains);
   const parameters = {
@@ -32,6 +32,7 @@ export function AddAccountsDialog({ walletId, accounts, onClose }: AddAccountsDi
       ...(chosen.length === 1 && name.trim() !== '' && { name: name.trim() }),
     })),
   };
+  const { submit, repeat, outcome, isBusy, consent } = useAct('createWalletAccounts', { current: parameters });
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     if ((await work).state === 'completed') onClose();
   };
@@ -49,7 +50,7 @@ export function AddAccountsDialog({ walletId, accounts, onClose }: AddAccountsDi
             <Button
               kind="ink"
               busy={isBusy && 'Adding…'}
-              off={off ?? (chains.length === 0 && 'Choose a chain.')}
+              off={off ?? ((chains.length === 0 && 'Choose a chain.') || consent.off)}
               onClick={() => void finish(submit(parameters))}
             >
               Add accounts
@@ -79,6 +80,7 @@ export function AddAccountsDialog({ walletId, accounts, onClose }: AddAccountsDi
             ))}
           </Facts>
         )}
+        {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
         <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
       </div>
     </Dialog>

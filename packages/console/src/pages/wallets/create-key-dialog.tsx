@@ -1,13 +1,14 @@
 import { useRef, useState } from 'react';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import type { Curve } from '../../lib/chains.ts';
 import { ChainPicker, presetsOf } from './chain-picker.tsx';
 import styles from './wallets.module.css';
@@ -23,7 +24,6 @@ const INITIAL = { name: '', curve: 'CURVE_SECP256K1' as Curve, chains: ['ethereu
 export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const { value, set, discard } = useDraft('create-private-key', INITIAL);
   const [isTried, setIsTried] = useState(false);
-  const { submit, repeat, outcome, isBusy } = useSubmit('createPrivateKeys');
   const off = useOffReason();
   const nameField = useRef<HTMLInputElement>(null);
   const name = value.name.trim();
@@ -35,6 +35,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const parameters = {
     privateKeys: [{ privateKeyName: name, curve: value.curve, privateKeyTags: [], addressFormats }],
   };
+  const { submit, repeat, outcome, isBusy, consent } = useAct('createPrivateKeys', { current: parameters });
 
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     const done = await work;
@@ -58,7 +59,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
           <SameWithLink method="createPrivateKeys" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
-            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={off}>
+            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={off ?? consent.off}>
               Create private key
             </Button>
           )}
@@ -98,6 +99,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
         ) : (
           <ChainPicker chosen={value.chains} curve={value.curve} onChange={(next) => set({ chains: next })} />
         )}
+        {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
         <OutcomeNote outcome={outcome} done="The key was created." onRepeat={() => void finish(repeat())} />
         <button type="submit" hidden />
       </form>

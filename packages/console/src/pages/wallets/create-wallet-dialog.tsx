@@ -1,14 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { accountOf } from '../../lib/chains.ts';
 import { ChainPicker, presetsOf } from './chain-picker.tsx';
 import styles from './wallets.module.css';
@@ -18,7 +19,6 @@ const INITIAL = { name: '', words: '24' as '12' | '24', chains: ['ethereum'] as 
 export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }) {
   const { value, set, discard } = useDraft('create-wallet', INITIAL);
   const [isTried, setIsTried] = useState(false);
-  const { submit, repeat, outcome, isBusy } = useSubmit('createWallet');
   const navigate = useNavigate();
   const off = useOffReason();
   const nameField = useRef<HTMLInputElement>(null);
@@ -28,6 +28,7 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
     accounts: presetsOf(value.chains).map((preset) => accountOf(preset)),
     mnemonicLength: Number(value.words) as 12 | 24,
   };
+  const { submit, repeat, outcome, isBusy, consent } = useAct('createWallet', { current: parameters });
   const nameError =
     fieldProblem(outcome, 'walletName') ?? (isTried && name === '' ? 'Give the wallet a name.' : undefined);
   const chainsError = isTried && value.chains.length === 0 ? 'Choose at least one chain.' : undefined;
@@ -58,7 +59,7 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
           <SameWithLink method="createWallet" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
-            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={off}>
+            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={off ?? consent.off}>
               Create wallet
             </Button>
           )}
@@ -96,6 +97,7 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
           </div>
         </div>
         <ChainPicker chosen={value.chains} onChange={(chains) => set({ chains })} error={chainsError} />
+        {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
         <OutcomeNote outcome={outcome} done="The wallet was created." onRepeat={() => void finish(repeat())} />
         <button type="submit" hidden />
       </form>

@@ -1,14 +1,13 @@
-import { useState } from 'react';
 import { useSimulation } from '../../api/simulation.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
-import { Checkbox } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
 import { PolicyPreview } from '../../kit/policy-preview.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import styles from './wallets.module.css';
 
 export interface DeleteDialogProps {
@@ -29,12 +28,11 @@ const KINDS = {
 
 /** Deletes for ever. What was never exported is lost with it, which takes a sentence more. */
 export function DeleteDialog({ subject, onClose, onDone }: DeleteDialogProps) {
-  const [isTicked, setIsTicked] = useState(false);
   const { method, type, word } = KINDS[subject.kind];
-  const { submit, repeat, outcome, isBusy } = useSubmit(method);
   const off = useOffReason();
   const ids = subject.kind === 'wallet' ? { walletIds: [subject.id] } : { privateKeyIds: [subject.id] };
   const parameters = { ...ids, ...(!subject.isExported && { deleteWithoutExport: true }) };
+  const { submit, repeat, outcome, isBusy, consent } = useAct(method, { current: parameters, isEager: true });
   const forecast = useSimulation({ type, parameters });
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     if ((await work).state === 'completed') onDone();
@@ -58,7 +56,7 @@ export function DeleteDialog({ subject, onClose, onDone }: DeleteDialogProps) {
               kind="danger"
               icon="trash"
               busy={isBusy && 'Deleting…'}
-              off={off ?? (!isTicked && 'Tick the sentence first.')}
+              off={off ?? consent.off}
               onClick={() => void finish(submit(parameters as never))}
             >
               Delete {word}
@@ -79,15 +77,7 @@ export function DeleteDialog({ subject, onClose, onDone }: DeleteDialogProps) {
           </Note>
         )}
         <PolicyPreview forecast={forecast} hint="" />
-        <Checkbox
-          label={
-            subject.isExported
-              ? `This service forgets the ${word}. I want that.`
-              : `What the ${word} holds is lost for ever, as nobody has a copy. I want that.`
-          }
-          checked={isTicked}
-          onChange={setIsTicked}
-        />
+        {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
         <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
       </div>
     </Dialog>

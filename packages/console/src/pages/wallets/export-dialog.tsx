@@ -4,17 +4,18 @@ import { useEffect, useState } from 'react';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { useSimulation } from '../../api/simulation.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
-import { Checkbox } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
 import { PolicyPreview } from '../../kit/policy-preview.tsx';
 import { OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
 import { ActivityStatus } from '../../kit/status-mark.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { useOrganization } from '../../session/organization.ts';
+import { useSamePerson } from '../../session/same-person.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import { bundleIn, EXPORTS, type ExportSubject, exportParameters } from './export-model.ts';
 import { forgetExport, type HeldExport, holdExport, useHeldExport } from './held-exports.ts';
@@ -38,21 +39,8 @@ export function ExportDialog({ subject, onClose }: ExportDialogProps) {
   );
 }
 
-function consequenceOf(subject: ExportSubject): string {
-  const what = WHAT[subject.kind];
-  if (subject.kind !== 'wallet') return `Whoever has ${what} owns what it holds for ever. I want that.`;
-  const accounts =
-    subject.accountCount === undefined
-      ? 'all its accounts'
-      : subject.accountCount === 1
-        ? 'its account'
-        : `all ${subject.accountCount} accounts`;
-  return `Whoever has ${what} owns ${accounts} for ever. I want that.`;
-}
-
 function Ask({ subject, onClose }: ExportDialogProps) {
   const [target, setTarget] = useState<TargetKey>();
-  const [isTicked, setIsTicked] = useState(false);
   const [done, setDone] = useState<{ readonly bundle: string; readonly target: TargetKey }>();
   const { userId } = useSessionOrThrow();
   const off = useOffReason();
@@ -66,8 +54,11 @@ function Ask({ subject, onClose }: ExportDialogProps) {
     };
   }, []);
   const { method, type } = EXPORTS[subject.kind];
-  const { submit, repeat, outcome, isBusy } = useSubmit(method);
   const parameters = exportParameters(subject, target?.publicKey ?? '');
+  const { submit, repeat, outcome, isBusy, consent } = useAct(method, {
+    current: target === undefined ? undefined : parameters,
+    isEager: true,
+  });
   const forecast = useSimulation(target === undefined || done !== undefined ? undefined : { type, parameters });
 
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
@@ -88,7 +79,7 @@ function Ask({ subject, onClose }: ExportDialogProps) {
           Export <bdi>{subject.name}</bdi>
         </>
       }
-      description={`The keyring encrypts ${WHAT[subject.kind]} to a key that this tab made just now. The service, its logs and its database see only what is encrypted; this tab alone can open it. The mark “exported” stays for ever.`}
+      description={`The keyring encrypts ${WHAT[subject.kind]} to a key that this tab made just now. The service, its logs and its database see only what is encrypted; this tab alone can open it. It cannot be taken back: from then on policies and approvals here no longer protect what it holds, and the mark “exported” stays for ever.`}
       footer={
         <div className={styles.footer}>
           <SameWithLink method={method} parameters={parameters} />
@@ -97,7 +88,7 @@ function Ask({ subject, onClose }: ExportDialogProps) {
             kind="ink"
             icon="download"
             busy={isBusy && 'Exporting…'}
-            off={off ?? (!isTicked && 'Tick the sentence first.')}
+            off={off ?? (target === undefined ? 'Making a key.' : consent.off)}
             onClick={() => void finish(submit(parameters as never))}
           >
             Export
@@ -106,13 +97,8 @@ function Ask({ subject, onClose }: ExportDialogProps) {
       }
     >
       <div className={styles.form}>
-        <Note tone="deny" title="Danger.">
-          {subject.kind === 'wallet'
-            ? 'Words cannot be taken back: policies and approvals here no longer protect what the wallet holds.'
-            : 'A key cannot be taken back: policies and approvals here no longer protect what it holds.'}
-        </Note>
         <PolicyPreview forecast={forecast} hint="Making a key for this export." />
-        <Checkbox label={consequenceOf(subject)} checked={isTicked} onChange={setIsTicked} />
+        <ConsentBox consent={consent} />
         <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
       </div>
     </Dialog>
@@ -192,6 +178,7 @@ interface ReadyProps extends ExportDialogProps {
 
 function Ready({ subject, bundle, target, onClose }: ReadyProps) {
   const { organizationId } = useOrganization();
+  useSamePerson(onClose);
   const [problem, setProblem] = useState<Problem>();
   return (
     <Dialog

@@ -1,14 +1,15 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Note } from '../../kit/note.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { useStore } from '../../lib/store.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import { ImportKeyForm, ImportWordsForm } from './import-forms.tsx';
@@ -60,7 +61,7 @@ interface PrepareProps {
 
 function Prepare({ kind, choice, onClose, onReady }: PrepareProps) {
   const method = kind === 'words' ? 'initImportWallet' : 'initImportPrivateKey';
-  const { submit, repeat, outcome, isBusy } = useSubmit(method);
+  const { submit, repeat, outcome, isBusy, consent } = useAct(method);
   const { userId } = useSessionOrThrow();
   const off = useOffReason();
   const waitingId = useStore(preparations)[kind];
@@ -93,7 +94,12 @@ function Prepare({ kind, choice, onClose, onReady }: PrepareProps) {
           <SameWithLink method={method} parameters={{ userId }} />
           <Button onClick={onClose}>{isWaiting ? 'Close' : 'Cancel'}</Button>
           {!isWaiting && (
-            <Button kind="ink" busy={isBusy && 'Preparing…'} off={off} onClick={() => void finish(submit({ userId }))}>
+            <Button
+              kind="ink"
+              busy={isBusy && 'Preparing…'}
+              off={off ?? consent.off}
+              onClick={() => void finish(submit({ userId }))}
+            >
               Begin
             </Button>
           )}
@@ -112,6 +118,7 @@ function Prepare({ kind, choice, onClose, onReady }: PrepareProps) {
         ) : (
           <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
         )}
+        {!isWaiting && <ConsentBox consent={consent} />}
         {isRefused && (
           <Note tone="deny" title="The preparation was refused.">
             You can begin again.

@@ -1,13 +1,14 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { type Problem, problemOf } from '../../api/problem.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextArea, TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
+import { type Consent, useAct } from '../../kit/use-act.ts';
 import { accountOf, type Curve } from '../../lib/chains.ts';
 import { useOrganization } from '../../session/organization.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
@@ -32,7 +33,6 @@ export function ImportWordsForm({ importBundle, choice, onClose, onDone }: Impor
   const [chains, setChains] = useState<readonly string[]>(['ethereum']);
   const [isTried, setIsTried] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const { submit, repeat, outcome, isBusy } = useSubmit('importWallet');
   const { organizationId } = useOrganization();
   const { userId } = useSessionOrThrow();
   const field = useRef<HTMLInputElement>(null);
@@ -47,7 +47,9 @@ export function ImportWordsForm({ importBundle, choice, onClose, onDone }: Impor
     encryptedBundle,
     accounts: presetsOf(chains).map((preset) => accountOf(preset)),
   });
-  const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
+  const described = parametersWith(SEALED);
+  const { send, grants, repeat, outcome, isBusy, consent } = useAct('importWallet', { current: described });
+  const finish = async (work: ReturnType<typeof send>): Promise<void> => {
     const done = await work;
     if (done.state === 'completed') onDone(done.result.walletId);
   };
@@ -55,12 +57,14 @@ export function ImportWordsForm({ importBundle, choice, onClose, onDone }: Impor
     setIsTried(true);
     setProblem(undefined);
     if (name.trim() === '' || wrong !== undefined) return;
+    // Agreed to before the words are sealed: what is sealed is sent at once.
+    if (!(await grants(described))) return;
     try {
       const sealed = await sealWords({ importBundle, organizationId, userId }, words, passphrase);
       // From here on only what is sealed exists: sending it again needs no words.
       forget();
       setIsTried(false);
-      await finish(submit(parametersWith(sealed)));
+      await finish(send(parametersWith(sealed)));
     } catch (error) {
       setProblem(problemOf(error));
     }
@@ -72,9 +76,10 @@ export function ImportWordsForm({ importBundle, choice, onClose, onDone }: Impor
       initialFocus={field}
       onClose={onClose}
       method="importWallet"
-      parameters={parametersWith(SEALED)}
+      parameters={described}
       label="Import wallet"
       isBusy={isBusy}
+      consent={consent}
       isOver={outcome?.state === 'waits'}
       onAct={() => void act()}
     >
@@ -125,7 +130,6 @@ export function ImportKeyForm({ importBundle, choice, onClose, onDone }: ImportF
   const [chains, setChains] = useState<readonly string[]>(['ethereum']);
   const [isTried, setIsTried] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const { submit, repeat, outcome, isBusy } = useSubmit('importPrivateKey');
   const { organizationId } = useOrganization();
   const { userId } = useSessionOrThrow();
   const field = useRef<HTMLInputElement>(null);
@@ -140,18 +144,21 @@ export function ImportKeyForm({ importBundle, choice, onClose, onDone }: ImportF
     curve,
     addressFormats: formats.length > 0 ? formats : (['ADDRESS_FORMAT_COMPRESSED'] as const).slice(),
   });
-  const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
+  const described = parametersWith(SEALED);
+  const { send, grants, repeat, outcome, isBusy, consent } = useAct('importPrivateKey', { current: described });
+  const finish = async (work: ReturnType<typeof send>): Promise<void> => {
     if ((await work).state === 'completed') onDone();
   };
   const act = async (): Promise<void> => {
     setIsTried(true);
     setProblem(undefined);
     if (name.trim() === '' || wrong !== undefined) return;
+    if (!(await grants(described))) return;
     try {
       const sealed = await sealKey({ importBundle, organizationId, userId }, key, curve);
       setKey('');
       setIsTried(false);
-      await finish(submit(parametersWith(sealed)));
+      await finish(send(parametersWith(sealed)));
     } catch (error) {
       setProblem(problemOf(error));
     }
@@ -163,9 +170,10 @@ export function ImportKeyForm({ importBundle, choice, onClose, onDone }: ImportF
       initialFocus={field}
       onClose={onClose}
       method="importPrivateKey"
-      parameters={parametersWith(SEALED)}
+      parameters={described}
       label="Import key"
       isBusy={isBusy}
+      consent={consent}
       isOver={outcome?.state === 'waits'}
       onAct={() => void act()}
     >
@@ -220,13 +228,15 @@ interface FrameProps {
   readonly parameters: object;
   readonly label: string;
   readonly isBusy: boolean;
+  readonly consent: Consent;
   readonly isOver: boolean;
   readonly onAct: () => void;
   readonly children: ReactNode;
 }
 
 function Frame(props: FrameProps) {
-  const { title, choice, initialFocus, onClose, method, parameters, label, isBusy, isOver, onAct, children } = props;
+  const { title, choice, initialFocus, onClose, method, parameters, label, isBusy, consent, isOver, onAct, children } =
+    props;
   const off = useOffReason();
   return (
     <Dialog
@@ -239,7 +249,7 @@ function Frame(props: FrameProps) {
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
-            <Button kind="ink" busy={isBusy && 'Importing…'} off={off} onClick={onAct}>
+            <Button kind="ink" busy={isBusy && 'Importing…'} off={off ?? consent.off} onClick={onAct}>
               {label}
             </Button>
           )}
@@ -249,6 +259,7 @@ function Frame(props: FrameProps) {
       <div className={styles.form}>
         <div>{choice}</div>
         {children}
+        {!isOver && <ConsentBox consent={consent} />}
       </div>
     </Dialog>
   );

@@ -1,11 +1,12 @@
 import { useRef, useState } from 'react';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import styles from './wallets.module.css';
 
 export interface RenameDialogProps {
@@ -16,10 +17,10 @@ export interface RenameDialogProps {
 
 export function RenameDialog({ walletId, walletName, onClose }: RenameDialogProps) {
   const [name, setName] = useState(walletName);
-  const { submit, repeat, outcome, isBusy } = useSubmit('updateWallet');
   const off = useOffReason();
   const field = useRef<HTMLInputElement>(null);
   const parameters = { walletId, walletName: name.trim() };
+  const { submit, repeat, outcome, isBusy, consent } = useAct('updateWallet', { current: parameters });
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     if ((await work).state === 'completed') onClose();
   };
@@ -40,7 +41,7 @@ export function RenameDialog({ walletId, walletName, onClose }: RenameDialogProp
             <Button
               kind="ink"
               busy={isBusy && 'Renaming…'}
-              off={off ?? ((isSame || parameters.walletName === '') && 'Type another name.')}
+              off={off ?? (((isSame || parameters.walletName === '') && 'Type another name.') || consent.off)}
               onClick={() => void finish(submit(parameters))}
             >
               Rename
@@ -58,6 +59,7 @@ export function RenameDialog({ walletId, walletName, onClose }: RenameDialogProp
           maxLength={255}
           error={fieldProblem(outcome, 'walletName')}
         />
+        {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
         <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
       </div>
     </Dialog>

@@ -5,13 +5,13 @@ import { useWishDescription } from '../../api/describe.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useSettledWish, useSimulation } from '../../api/simulation.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { LookAlike } from '../../kit/address.tsx';
 import { Amount } from '../../kit/amount.tsx';
 import { Button, IconButton } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { ChainMark } from '../../kit/chain-mark.tsx';
+import { ConsentDialog } from '../../kit/consent.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { TextField } from '../../kit/field.tsx';
@@ -21,6 +21,7 @@ import { PolicyPreview, prospectOf } from '../../kit/policy-preview.tsx';
 import { OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
 import { Select } from '../../kit/select.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { formatUnits } from '../../lib/amounts.ts';
 import { chainName, familyOf } from '../../lib/chains.ts';
 import { accountName } from './accounts-card.tsx';
@@ -63,7 +64,7 @@ export function SendForm({ walletId, places, place, onPlace, onClose }: SendForm
   const marks = (description?.marks ?? []).map(({ text }) => text).filter((text) => !text.startsWith('first payment'));
 
   const method = isSolana ? 'solSendTransaction' : 'ethSendTransaction';
-  const { submit, repeat, reset, outcome, isBusy } = useSubmit(method);
+  const { submit, repeat, reset, outcome, isBusy, consent } = useAct(method, { current: wish?.parameters });
   const change = (edit: Partial<typeof INITIAL>): void => {
     set(edit);
     if (outcome !== undefined) reset();
@@ -82,6 +83,7 @@ export function SendForm({ walletId, places, place, onPlace, onClose }: SendForm
   const what =
     asset === undefined || units === undefined ? '' : ` ${formatUnits(units, asset.decimals)} ${asset.symbol}`;
   const asks = prospect === 'waits' || prospect === 'proof';
+  const verb = asks ? `Ask to send${what}` : `Send${what}`;
   const stops =
     off ??
     (prospect === 'denied' ? 'Policies would deny it.' : undefined) ??
@@ -218,8 +220,9 @@ export function SendForm({ walletId, places, place, onPlace, onClose }: SendForm
             off={wish === undefined ? false : stops}
             hideReason={forecast.isChecking}
           >
-            {asks ? `Ask to send${what}` : `Send${what}`}
+            {verb}
           </Button>
+          <ConsentDialog consent={consent} act={verb} icon={asks ? 'passkey' : 'send'} />
           {wish !== undefined && (
             <div>
               <SameWithLink method={method} parameters={wish.parameters} />

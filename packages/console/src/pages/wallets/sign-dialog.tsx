@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import type { Account } from '../../api/chains.ts';
 import { useSimulation } from '../../api/simulation.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ChainMark } from '../../kit/chain-mark.tsx';
 import { Code } from '../../kit/code.tsx';
+import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { TextArea } from '../../kit/field.tsx';
@@ -14,6 +14,7 @@ import { PolicyPreview, prospectOf } from '../../kit/policy-preview.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
 import { Select } from '../../kit/select.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { shortAddress } from '../../lib/addresses.ts';
 import { familyOf } from '../../lib/chains.ts';
 import { joinSignature } from '../../lib/evm.ts';
@@ -33,11 +34,11 @@ export function SignDialog({
 }) {
   const [address, setAddress] = useState(accounts[0]?.address);
   const { value, set, discard } = useDraft('sign-message', INITIAL);
-  const { submit, repeat, reset, outcome, isBusy } = useSubmit('signRawPayload');
   const off = useOffReason();
   const account = accounts.find((one) => one.address === address) ?? accounts[0];
   const { message } = value;
   const parameters = account === undefined || message === '' ? undefined : signParameters(account, message);
+  const { submit, repeat, reset, outcome, isBusy, consent } = useAct('signRawPayload', { current: parameters });
   const forecast = useSimulation(
     parameters === undefined || outcome?.state === 'completed'
       ? undefined
@@ -66,7 +67,8 @@ export function SignDialog({
               off={
                 off ||
                 (parameters === undefined && 'Type a message.') ||
-                (prospect === 'denied' && 'Policies would deny it.')
+                (prospect === 'denied' && 'Policies would deny it.') ||
+                consent.off
               }
               onClick={() => {
                 if (parameters !== undefined) void finish(submit(parameters));
@@ -116,6 +118,7 @@ export function SignDialog({
               warning={hasInvisible && `It holds characters that nobody sees: ${shown}`}
             />
             <PolicyPreview forecast={forecast} hint="Type a message to see it." />
+            {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
             <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
           </>
         )}

@@ -1,6 +1,5 @@
 import type { SignRawPayloadParameters } from '@custos/sdk';
 import type { Account } from '../../api/chains.ts';
-import { toHex } from '../../lib/bytes.ts';
 import { personalMessage } from '../../lib/evm.ts';
 
 type Signer = Pick<Account, 'address' | 'addressFormat' | 'curve'>;
@@ -12,14 +11,8 @@ export function signParameters(account: Signer, message: string): SignRawPayload
   const text = { signWith: account.address, payload: message, encoding: 'PAYLOAD_ENCODING_TEXT_UTF8' } as const;
   if (account.curve === 'CURVE_ED25519') return { ...text, hashFunction: 'HASH_FUNCTION_NOT_APPLICABLE' };
   if (!isEthereum(account)) return { ...text, hashFunction: 'HASH_FUNCTION_SHA256' };
-  // The prefix begins with a control character, which hex carries unharmed.
-  const bytes = new TextEncoder().encode(personalMessage(message));
-  return {
-    signWith: account.address,
-    payload: toHex(bytes),
-    encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
-    hashFunction: 'HASH_FUNCTION_KECCAK256',
-  };
+  // As text and not as hex: only so can those who approve read what they approve.
+  return { ...text, payload: personalMessage(message), hashFunction: 'HASH_FUNCTION_KECCAK256' };
 }
 
 export function signRule(account: Signer): { readonly title: string; readonly text: string } {

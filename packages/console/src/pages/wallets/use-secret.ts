@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { announce } from '../../app/announcer.tsx';
+import { currentSession, useSession } from '../../session/session.ts';
 
 const SHOWN_MS = 60_000;
 /** How long it still shows, in words that change twice instead of ticking. */
@@ -20,7 +21,7 @@ export interface Secret<Value> {
 
 /**
  * Something that shows for a minute. It lives in this component's state alone, and goes when the minute is over, when the
- * page is hidden, and with the component.
+ * session ends, when the page is hidden, and with the component.
  */
 export function useSecret<Value>(): Secret<Value> {
   const [value, setValue] = useState<Value>();
@@ -32,6 +33,11 @@ export function useSecret<Value>(): Secret<Value> {
     setTimeLeft('');
   }, []);
   const isShown = value !== undefined;
+  // The page stays when a session ends, and whoever comes to it then may be somebody else.
+  const isSignedIn = useSession() !== undefined;
+  useEffect(() => {
+    if (!isSignedIn) hide();
+  }, [isSignedIn, hide]);
   useEffect(() => {
     if (!isShown) return;
     const timers = WORDS.map(([after, words]) => setTimeout(() => setTimeLeft(words), after));
@@ -60,8 +66,8 @@ export function useSecret<Value>(): Secret<Value> {
   }, []);
   const reveal = useCallback(async (open: () => Promise<Value>): Promise<void> => {
     const opened = await open();
-    // A dialog that was closed meanwhile, or a page that is hidden, shows nothing.
-    if (!isMounted.current || document.visibilityState !== 'visible') return;
+    // A dialog that was closed meanwhile, a page that is hidden and one without a session show nothing.
+    if (!isMounted.current || document.visibilityState !== 'visible' || currentSession() === undefined) return;
     setValue(opened);
     setWasShown(true);
   }, []);

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Asked } from '../../kit/asked.tsx';
 import { Button, IconButton } from '../../kit/button.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Code } from '../../kit/code.tsx';
+import { ConsentDialog } from '../../kit/consent.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { Note } from '../../kit/note.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
@@ -15,6 +15,7 @@ import { Sentence } from '../../kit/sentence.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { Tabs } from '../../kit/tabs.tsx';
 import { Time } from '../../kit/time.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { shortHash } from '../../lib/addresses.ts';
 import { count } from '../../lib/amounts.ts';
 import { cx } from '../../lib/cx.ts';
@@ -37,7 +38,7 @@ export interface DeliveryPanelProps {
 /** One delivery: every attempt and its answer, and exactly what was sent. */
 export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanelProps) {
   const query = useApi('getWebhookDelivery', { deliveryId });
-  const { submit, repeat, outcome, isBusy } = useSubmit('replayWebhookDelivery');
+  const { submit, repeat, outcome, isBusy, consent } = useAct('replayWebhookDelivery');
   const [layer, setLayer] = useState<Layer>('payload');
   const off = useOffReason();
   const delivery = query.data?.webhookDelivery;
@@ -68,6 +69,7 @@ export function DeliveryPanel({ endpointId, deliveryId, onClose }: DeliveryPanel
             Replay
           </Button>
           <IconButton icon="cross" label="Close the delivery" onClick={onClose} />
+          <ConsentDialog consent={consent} act="Replay" icon="refresh" />
         </>
       }
     >

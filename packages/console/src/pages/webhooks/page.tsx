@@ -12,6 +12,7 @@ import { StatusMark } from '../../kit/status-mark.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
 import { Tag } from '../../kit/tag.tsx';
 import { count } from '../../lib/amounts.ts';
+import { cx } from '../../lib/cx.ts';
 import { CreateEndpointDialog } from './create-endpoint-dialog.tsx';
 import { type Endpoint, eventWord, RANGES, sinceOf, successRate } from './delivery-model.ts';
 import styles from './webhooks.module.css';
@@ -26,7 +27,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
         <Link to="/webhooks/$endpointId" params={{ endpointId }} className={styles.name}>
           <bdi>{name}</bdi>
         </Link>
-        <span className={styles.url}>
+        <span className={cx(styles.url, styles.urlInRow)}>
           <bdi>{url}</bdi>
         </span>
       </>

@@ -1,19 +1,22 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
-import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { ActDialog } from '../../kit/act-dialog.tsx';
 import { Asked } from '../../kit/asked.tsx';
-import { IconButton } from '../../kit/button.tsx';
+import { Button, IconButton } from '../../kit/button.tsx';
+import { ConsentDialog } from '../../kit/consent.tsx';
 import { Empty } from '../../kit/empty.tsx';
 import { HeaderButton } from '../../kit/header-button.tsx';
 import { Menu } from '../../kit/menu.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Page, Stack } from '../../kit/page.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
+import { SameWithDialog } from '../../kit/same-with.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
+import { useAct } from '../../kit/use-act.ts';
 import { cx } from '../../lib/cx.ts';
+import { useNarrow } from '../../lib/use-media.ts';
 import { DeliveriesCard } from './deliveries-card.tsx';
 import { answerInWords, type Endpoint } from './delivery-model.ts';
 import { DeliveryPanel } from './delivery-panel.tsx';
@@ -43,11 +46,12 @@ export function WebhookPage() {
 
 function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
   const { endpointId, name, url, isActive } = endpoint;
-  const [opened, setOpened] = useState<'switch' | 'delete' | 'replay'>();
+  const [opened, setOpened] = useState<'switch' | 'delete' | 'replay' | 'same'>();
   const [chosen, setChosen] = useState<string>();
-  const test = useSubmit('testWebhookEndpoint');
+  const test = useAct('testWebhookEndpoint');
   const navigate = useNavigate();
   const off = useOffReason();
+  const isNarrow = useNarrow();
   const close = (): void => setOpened(undefined);
   const sendTest = async (): Promise<void> => {
     const sent = await test.submit({ endpointId });
@@ -72,6 +76,11 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
             off={off}
             onClick={() => void sendTest()}
           />
+          {!isNarrow && (
+            <Button off={off} hideReason onClick={() => setOpened('switch')}>
+              {isActive ? 'Switch off' : 'Switch on'}
+            </Button>
+          )}
           <Menu
             trigger={<IconButton icon="more" label="More" />}
             items={[
@@ -81,6 +90,12 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
                 icon: isActive ? 'minus' : 'play',
                 off,
                 onSelect: () => setOpened('switch'),
+              },
+              {
+                id: 'same',
+                label: 'The test as SDK, CLI, curl',
+                icon: 'code',
+                onSelect: () => setOpened('same'),
               },
               {
                 id: 'delete',
@@ -126,6 +141,13 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
           )}
         </div>
       </Stack>
+      <ConsentDialog consent={test.consent} act="Send a test" />
+      <SameWithDialog
+        isOpen={opened === 'same'}
+        onClose={close}
+        method="testWebhookEndpoint"
+        parameters={{ endpointId }}
+      />
       {opened === 'replay' && <ReplayManyDialog endpointId={endpointId} onClose={close} />}
       {opened === 'switch' && (
         <ActDialog
@@ -161,7 +183,6 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
           acting="Deleting…"
           kind="danger"
           width="small"
-          consequence="The receiver is told nothing any more. I want that."
           onDone={({ state }) => {
             if (state === 'completed') void navigate({ to: '/webhooks' });
           }}

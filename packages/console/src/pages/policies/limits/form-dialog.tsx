@@ -2,9 +2,11 @@ import type { ReactNode } from 'react';
 import type { Outcome } from '../../../api/use-submit.ts';
 import { useOffReason } from '../../../app/off-reason.ts';
 import { Button } from '../../../kit/button.tsx';
+import { ConsentBox } from '../../../kit/consent.tsx';
 import { Dialog } from '../../../kit/dialog.tsx';
 import { OutcomeNote } from '../../../kit/problem-note.tsx';
 import { SameWithLink } from '../../../kit/same-with.tsx';
+import type { Consent } from '../../../kit/use-act.ts';
 import styles from '../policies.module.css';
 
 export interface FormDialogProps {
@@ -15,6 +17,9 @@ export interface FormDialogProps {
   readonly method: string;
   readonly parameters: object;
   readonly outcome: Outcome<unknown> | undefined;
+  readonly consent: Consent;
+  /** Why it cannot be sent yet. */
+  readonly off?: string | false;
   readonly isBusy: boolean;
   readonly onSubmit: () => void;
   readonly onRepeat: () => void;
@@ -24,8 +29,10 @@ export interface FormDialogProps {
 
 /** A form that proposes a rule: its fields, what became of it, and the same in a program. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, description, act, busy, method, parameters, outcome, isBusy, onSubmit, onRepeat, onClose } = props;
-  const off = useOffReason();
+  const { title, description, act, busy, method, parameters, outcome, consent, isBusy, onSubmit, onRepeat, onClose } =
+    props;
+  const readOnly = useOffReason();
+  const off = readOnly ?? (props.off || undefined);
   const isOver = outcome?.state === 'waits';
   return (
     <Dialog
@@ -38,7 +45,7 @@ export function FormDialog(props: FormDialogProps) {
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
-            <Button kind="ink" busy={isBusy && busy} off={off} onClick={onSubmit}>
+            <Button kind="ink" busy={isBusy && busy} off={off ?? consent.off} onClick={onSubmit}>
               {act}
             </Button>
           )}
@@ -53,6 +60,7 @@ export function FormDialog(props: FormDialogProps) {
         }}
       >
         {props.children}
+        {!isOver && <ConsentBox consent={consent} />}
         <OutcomeNote outcome={outcome} onRepeat={onRepeat} />
         <button type="submit" hidden />
       </form>

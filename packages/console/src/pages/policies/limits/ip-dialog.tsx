@@ -1,10 +1,11 @@
 import type { GetIpAllowlistResponse } from '@custos/sdk';
 import { useMemo } from 'react';
-import { useSubmit } from '../../../api/use-submit.ts';
 import { Button, IconButton } from '../../../kit/button.tsx';
+import { ChangedMeanwhile } from '../../../kit/changed-meanwhile.tsx';
 import { useDraft } from '../../../kit/drafts.ts';
 import { Checkbox, TextField } from '../../../kit/field.tsx';
 import { Note } from '../../../kit/note.tsx';
+import { useAct } from '../../../kit/use-act.ts';
 import styles from '../policies.module.css';
 import { FormDialog } from './form-dialog.tsx';
 
@@ -28,8 +29,7 @@ export function IpDialog({ publicKey, list, onClose }: IpDialogProps) {
     }),
     [list],
   );
-  const { value, set, discard } = useDraft(`ip ${publicKey ?? ''}`, initial);
-  const { submit, repeat, outcome, isBusy } = useSubmit('setIpAllowlist');
+  const { value, set, discard, meanwhile, rebase } = useDraft(`ip ${publicKey ?? ''}`, initial);
   const rules = value.rules
     .filter(({ cidr }) => cidr.trim() !== '')
     .map(({ cidr, label }) => ({ cidr: cidr.trim(), ...(label.trim() !== '' && { label: label.trim() }) }));
@@ -39,6 +39,7 @@ export function IpDialog({ publicKey, list, onClose }: IpDialogProps) {
     onEvaluationError: value.letsUnknownIn ? ('ALLOW' as const) : ('DENY' as const),
     ...(value.allowsLockout && { allowLockout: true }),
   };
+  const { submit, repeat, outcome, isBusy, consent } = useAct('setIpAllowlist', { current: parameters });
   const isLockout = outcome?.state === 'refused' && outcome.problem.code === 'IP_LOCKOUT';
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     const { state } = await work;
@@ -57,11 +58,20 @@ export function IpDialog({ publicKey, list, onClose }: IpDialogProps) {
       method="setIpAllowlist"
       parameters={parameters}
       outcome={outcome}
+      consent={consent}
       isBusy={isBusy}
+      off={meanwhile.length > 0 && 'Choose between the two changes first.'}
       onSubmit={() => void finish(submit(parameters))}
       onRepeat={() => void finish(repeat())}
       onClose={onClose}
     >
+      {meanwhile.length > 0 && (
+        <ChangedMeanwhile
+          what="list"
+          now={`${initial.isEnabled ? 'enforced' : 'not enforced'}, ${initial.rules.map(({ cidr }) => cidr).join(', ') || 'no addresses'}`}
+          onRebase={rebase}
+        />
+      )}
       {publicKey === undefined && (
         <Checkbox label="Enforce the list" checked={value.isEnabled} onChange={(isEnabled) => set({ isEnabled })} />
       )}

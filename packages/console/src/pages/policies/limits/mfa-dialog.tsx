@@ -1,13 +1,14 @@
 import { useMemo, useState } from 'react';
-import { useSubmit } from '../../../api/use-submit.ts';
 import { Button } from '../../../kit/button.tsx';
+import { ChangedMeanwhile } from '../../../kit/changed-meanwhile.tsx';
 import { useDraft } from '../../../kit/drafts.ts';
 import { Checkbox, TextArea, TextField } from '../../../kit/field.tsx';
 import { LinkButton } from '../../../kit/link-button.tsx';
 import { fieldProblem } from '../../../kit/problem-note.tsx';
+import { useAct } from '../../../kit/use-act.ts';
 import styles from '../policies.module.css';
 import { FormDialog } from './form-dialog.tsx';
-import { METHOD_TYPES, METHODS, type MfaPolicy, type Steps, toggled } from './mfa-model.ts';
+import { METHOD_TYPES, METHODS, type MfaPolicy, type Steps, stepsInWords, toggled } from './mfa-model.ts';
 
 export interface MfaDialogProps {
   readonly userId: string;
@@ -16,6 +17,10 @@ export interface MfaDialogProps {
   readonly policy?: MfaPolicy;
   readonly onClose: () => void;
 }
+
+/** What is stored, for somebody who changed it at the same time as another. */
+const inWords = (stored: { name: string; condition: string; steps: Steps; order: string }): string =>
+  [stored.name, stored.condition || 'all activities', stepsInWords(stored.steps), `order ${stored.order}`].join('; ');
 
 const FIRST: Steps = [{ any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }] }];
 
@@ -30,11 +35,8 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
     }),
     [policy],
   );
-  const { value, set, discard } = useDraft(`mfa ${userId} ${policy?.mfaPolicyId ?? 'new'}`, initial);
+  const { value, set, discard, meanwhile, rebase } = useDraft(`mfa ${userId} ${policy?.mfaPolicyId ?? 'new'}`, initial);
   const [isTried, setIsTried] = useState(false);
-  const creates = useSubmit('createMfaPolicy');
-  const updates = useSubmit('updateMfaPolicy');
-  const { outcome, isBusy } = policy === undefined ? creates : updates;
   const fields = {
     userId,
     mfaPolicyName: value.name.trim(),
@@ -44,6 +46,9 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
     ...((value.notes.trim() !== '' || policy?.notes) && { notes: value.notes.trim() }),
   };
   const update = { ...fields, mfaPolicyId: policy?.mfaPolicyId ?? '' };
+  const creates = useAct('createMfaPolicy', { current: fields });
+  const updates = useAct('updateMfaPolicy', { current: update });
+  const { outcome, isBusy, consent } = policy === undefined ? creates : updates;
   const nameError = value.name.trim() === '' ? 'Give the policy a name.' : undefined;
   const orderError = /^\d{1,6}$/.test(value.order.trim()) ? undefined : 'Type a whole number.';
   const stepsError = value.steps.some(({ any }) => any.length === 0) ? 'Each step needs a method.' : undefined;
@@ -72,7 +77,9 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
       method={policy === undefined ? 'createMfaPolicy' : 'updateMfaPolicy'}
       parameters={policy === undefined ? fields : update}
       outcome={outcome}
+      consent={consent}
       isBusy={isBusy}
+      off={meanwhile.length > 0 && 'Choose between the two changes first.'}
       onSubmit={() => {
         setIsTried(true);
         if (nameError ?? orderError ?? stepsError) return;
@@ -81,6 +88,7 @@ export function MfaDialog({ userId, userName, policy, onClose }: MfaDialogProps)
       onRepeat={() => void finish(policy === undefined ? creates.repeat() : updates.repeat())}
       onClose={onClose}
     >
+      {meanwhile.length > 0 && <ChangedMeanwhile what="policy" now={inWords(initial)} onRebase={rebase} />}
       <TextField
         label="Name"
         value={value.name}

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react';
-import { type SubmitMethod, useSubmit } from '../../../api/use-submit.ts';
+import type { SubmitMethod } from '../../../api/use-submit.ts';
 import { useOffReason } from '../../../app/off-reason.ts';
 import { Button } from '../../../kit/button.tsx';
+import { ConsentBox } from '../../../kit/consent.tsx';
 import { Dialog } from '../../../kit/dialog.tsx';
 import { OutcomeNote } from '../../../kit/problem-note.tsx';
 import { SameWithLink } from '../../../kit/same-with.tsx';
+import { useAct } from '../../../kit/use-act.ts';
 import styles from '../policies.module.css';
 
 export interface RemoveDialogProps {
@@ -20,7 +22,7 @@ export interface RemoveDialogProps {
 
 /** Takes a rule away, after its consequence is read. */
 export function RemoveDialog({ method, parameters, title, consequence, act, onClose }: RemoveDialogProps) {
-  const { submit, repeat, outcome, isBusy } = useSubmit(method);
+  const { submit, repeat, outcome, isBusy, consent } = useAct(method, { current: parameters, isEager: true });
   const off = useOffReason();
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     if ((await work).state === 'completed') onClose();
@@ -40,7 +42,7 @@ export function RemoveDialog({ method, parameters, title, consequence, act, onCl
               kind="danger"
               icon="trash"
               busy={isBusy && 'Deleting…'}
-              off={off}
+              off={off ?? consent.off}
               onClick={() => void finish(submit(parameters as never))}
             >
               {act}
@@ -49,7 +51,10 @@ export function RemoveDialog({ method, parameters, title, consequence, act, onCl
         </div>
       }
     >
-      <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
+      <div className={styles.form}>
+        {outcome?.state !== 'waits' && <ConsentBox consent={consent} />}
+        <OutcomeNote outcome={outcome} onRepeat={() => void finish(repeat())} />
+      </div>
     </Dialog>
   );
 }

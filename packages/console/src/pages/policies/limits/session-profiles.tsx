@@ -1,7 +1,6 @@
 import type { GetSessionProfilesResponse } from '@custos/sdk';
 import { useState } from 'react';
 import { useApi } from '../../../api/use-api.ts';
-import { useSubmit } from '../../../api/use-submit.ts';
 import { useOffReason } from '../../../app/off-reason.ts';
 import { Asked } from '../../../kit/asked.tsx';
 import { Button } from '../../../kit/button.tsx';
@@ -13,6 +12,7 @@ import { Hash } from '../../../kit/hash.tsx';
 import { fieldProblem } from '../../../kit/problem-note.tsx';
 import { type Column, Table } from '../../../kit/table.tsx';
 import { Time } from '../../../kit/time.tsx';
+import { useAct } from '../../../kit/use-act.ts';
 import { duration } from '../../../lib/time.ts';
 import styles from '../policies.module.css';
 import { FormDialog } from './form-dialog.tsx';
@@ -99,7 +99,6 @@ const INITIAL = { name: '', scope: '', minutes: '', notes: '' };
 function SessionProfileDialog({ onClose }: { readonly onClose: () => void }) {
   const { value, set, discard } = useDraft('session profile', INITIAL);
   const [isTried, setIsTried] = useState(false);
-  const { submit, repeat, outcome, isBusy } = useSubmit('createSessionProfile');
   const minutes = value.minutes.trim();
   const parameters = {
     sessionProfileName: value.name.trim(),
@@ -107,6 +106,7 @@ function SessionProfileDialog({ onClose }: { readonly onClose: () => void }) {
     ...(minutes !== '' && { expirationSeconds: String(Number(minutes) * 60) }),
     ...(value.notes.trim() !== '' && { notes: value.notes.trim() }),
   };
+  const { submit, repeat, outcome, isBusy, consent } = useAct('createSessionProfile', { current: parameters });
   const nameError = value.name.trim() === '' ? 'Give the profile a name.' : undefined;
   const minutesError = minutes === '' || /^[1-9]\d{0,6}$/.test(minutes) ? undefined : 'Type whole minutes.';
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
@@ -124,6 +124,7 @@ function SessionProfileDialog({ onClose }: { readonly onClose: () => void }) {
       method="createSessionProfile"
       parameters={parameters}
       outcome={outcome}
+      consent={consent}
       isBusy={isBusy}
       onSubmit={() => {
         setIsTried(true);

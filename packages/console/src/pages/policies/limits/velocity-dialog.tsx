@@ -1,13 +1,13 @@
 import { useId, useState } from 'react';
 import { useChains } from '../../../api/chains.ts';
 import { useApi } from '../../../api/use-api.ts';
-import { useSubmit } from '../../../api/use-submit.ts';
 import { ENUMS } from '../../../generated/policy-language.ts';
 import { useDraft } from '../../../kit/drafts.ts';
 import { Checkbox, TextField } from '../../../kit/field.tsx';
 import { fieldProblem } from '../../../kit/problem-note.tsx';
 import { Segmented } from '../../../kit/segmented.tsx';
 import { Select } from '../../../kit/select.tsx';
+import { useAct } from '../../../kit/use-act.ts';
 import { chainName } from '../../../lib/chains.ts';
 import styles from '../policies.module.css';
 import { FormDialog } from './form-dialog.tsx';
@@ -19,9 +19,9 @@ export function VelocityDialog({ onClose }: { readonly onClose: () => void }) {
   const { value, set, discard } = useDraft('velocity control', NEW_LIMIT);
   const [isTried, setIsTried] = useState(false);
   const [isOther, setIsOther] = useState(false);
-  const { submit, repeat, outcome, isBusy } = useSubmit('createVelocityControl');
   const typesId = useId();
   const parameters = toControl(value);
+  const { submit, repeat, outcome, isBusy, consent } = useAct('createVelocityControl', { current: parameters });
   const problems = isTried ? problemsOf(value) : {};
   const finish = async (work: ReturnType<typeof submit>): Promise<void> => {
     const { state } = await work;
@@ -43,6 +43,7 @@ export function VelocityDialog({ onClose }: { readonly onClose: () => void }) {
       method="createVelocityControl"
       parameters={parameters}
       outcome={outcome}
+      consent={consent}
       isBusy={isBusy}
       onSubmit={act}
       onRepeat={() => void finish(repeat())}
