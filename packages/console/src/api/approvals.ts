@@ -4,7 +4,7 @@ import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
 import { type AnswerOf, type Paged, useApi, useApiPages } from './use-api.ts';
-import { checkVotes } from './vote.ts';
+import { checkVotes, type VoteFindings } from './vote.ts';
 
 export type Approval = AnswerOf<'getApproval'>['approval'];
 export type Progress = Approval['progress'];
@@ -28,10 +28,8 @@ export function useApprovals(filter: ApprovalFilter): Approvals {
 export const useApproval = (activityId: string | undefined): UseQueryResult<AnswerOf<'getApproval'>, Error> =>
   useApi('getApproval', { activityId: activityId ?? '' }, { enabled: activityId !== undefined });
 
-export type CheckedVotes = Awaited<ReturnType<typeof checkVotes>>;
-
 /** Each vote with what this browser found about its signature. Votes never change, so a number of them is a version. */
-export function useVoteChecks(activity: Activity | undefined, voteCount = 0): UseQueryResult<CheckedVotes, Error> {
+export function useVoteChecks(activity: Activity | undefined, voteCount = 0): UseQueryResult<VoteFindings, Error> {
   const client = useClient();
   const { userId } = useSessionOrThrow();
   const { organizationId } = useOrganization();

@@ -1,9 +1,10 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { type Approval, type CheckedVotes, useApproval, useVoteChecks } from '../../api/approvals.ts';
+import { useMemo, useState } from 'react';
+import { type Approval, useApproval, useVoteChecks } from '../../api/approvals.ts';
 import { useDescription } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { Avatar } from '../../kit/avatar.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
@@ -23,6 +24,7 @@ import { Confirmation, useDecisionKeys } from '../request/open-request.tsx';
 import { Parties } from '../request/parties.tsx';
 import { PolicyDiff } from '../request/policy-diff.tsx';
 import { QuorumChange } from '../request/quorum-change.tsx';
+import { withRequestCheck } from '../request/reading.ts';
 import { KindLine } from '../request/request-sheet.tsx';
 import { StateNotes } from '../request/state-notes.tsx';
 import { useDecision } from '../request/use-decision.ts';
@@ -59,9 +61,10 @@ function AskedActivity({ activityId }: { readonly activityId: string }) {
   );
 }
 
-function Loaded({ approval, description }: { readonly approval: Approval; readonly description: Description }) {
+function Loaded({ approval, description: told }: { readonly approval: Approval; readonly description: Description }) {
   const { activity, progress } = approval;
   const checks = useVoteChecks(activity, progress.votes.length);
+  const description = useMemo(() => withRequestCheck(told, checks.data), [told, checks.data]);
   const decision = useDecision(approval, description, checks);
   const [layer, setLayer] = useState<Layer>('fields');
   const openLayer = (next: Layer): void => {
@@ -134,13 +137,13 @@ function Loaded({ approval, description }: { readonly approval: Approval; readon
           <DecisionBar approval={approval} description={description} decision={decision} />
         </div>
       )}
-      <Confirmation approval={approval} description={description} decision={decision} />
+      <Confirmation description={description} checks={checks.data} decision={decision} />
     </Page>
   );
 }
 
 /** Who voted, and what this browser found about each signature. */
-function VotesCard({ approval, checks }: { readonly approval: Approval; readonly checks: CheckedVotes | undefined }) {
+function VotesCard({ approval, checks }: { readonly approval: Approval; readonly checks: VoteFindings | undefined }) {
   const { votes } = approval.progress;
   const verified = votes.filter(({ voteId }) => checkOf(checks, voteId) === 'verified').length;
   return (

@@ -2,7 +2,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
+import type { Description } from '../../api/types.ts';
 import { checkVotes } from '../../api/vote.ts';
+import { useOffReason } from '../../app/off-reason.ts';
 import { Address } from '../../kit/address.tsx';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
@@ -11,10 +13,11 @@ import { ActivityStatus, StatusMark } from '../../kit/status-mark.tsx';
 import { count } from '../../lib/amounts.ts';
 import { listInWords } from '../../lib/text.ts';
 import type { Verb } from '../request/confirm-dialog.tsx';
-import { amountsOf, type BatchItem, sumAmounts } from './batch.ts';
+import { amountsOf, type BatchItem, sumAmounts, whyChanged } from './batch.ts';
 import styles from './inbox.module.css';
 
-type Result = { readonly status: string } | { readonly problem: string };
+/** What became of a request; those after one that had changed are not sent at all. */
+type Result = { readonly status: string } | { readonly problem: string } | 'not-sent';
 
 export interface BatchDialogProps {
   readonly verb: Verb;
@@ -30,15 +33,17 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
   const [isBusy, setIsBusy] = useState(false);
   const { sums, isPartial } = sumAmounts(items.flatMap(({ description }) => amountsOf(description)));
   const isDone = !isBusy && results.size === items.length;
+  const offReason = useOffReason();
 
-  async function decide({ approval: { activity } }: BatchItem): Promise<Result> {
+  /** Asks once more right before the vote: what was chosen may be another thing by now. */
+  async function decide(item: BatchItem): Promise<Result> {
+    const { activity } = item.approval;
     try {
-      if (verb === 'Approve') {
-        const votes = await checkVotes(client, activity.id, activity.fingerprint);
-        if (votes.some(({ check }) => check === 'not-verified'))
-          return { problem: 'A signature was not verified: left out.' };
-      }
-      const { fingerprint } = activity;
+      const { approval } = await client.getApproval({ activityId: activity.id });
+      const { fingerprint } = approval.activity;
+      const findings = verb === 'Approve' ? await checkVotes(client, activity.id, fingerprint) : undefined;
+      const why = whyChanged(item, { approval, description: approval.description as Description }, findings);
+      if (why !== undefined) return { problem: `Not sent: ${why}.` };
       const vote =
         verb === 'Approve' ? client.approveActivity({ fingerprint }) : client.rejectActivity({ fingerprint });
       return { status: (await vote).activity.status };
@@ -49,8 +54,10 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
   }
   async function run(): Promise<void> {
     setIsBusy(true);
+    let isStopped = false;
     for (const item of items) {
-      const result = await decide(item);
+      const result = isStopped ? ('not-sent' as const) : await decide(item);
+      isStopped ||= typeof result === 'object' && 'problem' in result;
       setResults((before) => new Map(before).set(item.approval.activity.id, result));
     }
     setIsBusy(false);
@@ -74,6 +81,7 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
             <Button
               kind="ink"
               busy={isBusy && (verb === 'Approve' ? 'Approving…' : 'Rejecting…')}
+              off={offReason}
               onClick={() => void run()}
             >
               {verb}
@@ -93,6 +101,13 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
           {items.map(({ approval, description }) => (
             <li key={approval.activity.id} className={styles.batchItem}>
               <Sentence parts={description.sentence} />
+              {description.sender !== undefined && (
+                <p className={styles.batchFrom}>
+                  From <bdi>{description.sender.name ?? 'your wallet'}</bdi>{' '}
+                  <Address address={description.sender.address} shape="decision" oneLine />
+                </p>
+              )}
+              {description.recipients.length > 0 && <p className={styles.batchFrom}>To</p>}
               {description.recipients.map(({ address }) => (
                 <Address key={address} address={address} shape="decision" oneLine />
               ))}
@@ -107,6 +122,15 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
 
 function ResultOf({ result }: { readonly result: Result | undefined }) {
   if (result === undefined) return null;
+  if (result === 'not-sent') {
+    return (
+      <div role="status">
+        <StatusMark tone="plain" icon={false} bare>
+          Not sent: one before it had changed.
+        </StatusMark>
+      </div>
+    );
+  }
   return (
     <div role="status">
       {'status' in result ? (

@@ -1,6 +1,9 @@
 import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { formatUnits } from '../../lib/amounts.ts';
+import { readingOf, whyNotApprove, withRequestCheck } from '../request/reading.ts';
+import { isOpen } from '../request/words.ts';
 
 export interface BatchItem {
   readonly approval: Approval;
@@ -27,6 +30,32 @@ export function whyNotTogether(
   }
   return undefined;
 }
+
+/**
+ * Why a request is not decided although it was chosen: it is no longer what the person read, or what was found about its
+ * votes forbids it. Undefined where nothing changed.
+ */
+export function whyChanged(
+  { approval, description }: BatchItem,
+  now: BatchItem,
+  findings: VoteFindings | undefined,
+): string | undefined {
+  const { activity, progress } = now.approval;
+  if (!isOpen(activity.status)) return 'it was decided meanwhile';
+  if (!progress.waitsForMe) return 'it no longer waits for you';
+  if (progress.authentication !== undefined) return 'it needs a further proof';
+  if (progress.isLapsed !== approval.progress.isLapsed) return 'its approvals lapsed meanwhile';
+  if (readingOf(activity.fingerprint, now.description) !== readingOf(approval.activity.fingerprint, description)) {
+    return 'it reads differently than when you chose it';
+  }
+  if (findings === undefined) return undefined;
+  const why = whyNotApprove(findings);
+  if (why !== undefined) return lowered(why);
+  const checked = withRequestCheck(now.description, findings);
+  return checked.risk === 'ROUTINE' ? undefined : (checked.marks.at(-1)?.text ?? 'it is no longer routine');
+}
+
+const lowered = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`;
 
 const AMOUNT = /^([0-9][0-9,]*)(?:\.([0-9]+))?[ \u00a0](.+)$/u;
 

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { type Approval, useApproval, useVoteChecks } from '../../api/approvals.ts';
 import { useDescription } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { announce } from '../../app/announcer.tsx';
 import { useKeys } from '../../app/keys.ts';
 import { Button } from '../../kit/button.tsx';
@@ -11,7 +12,9 @@ import { Note } from '../../kit/note.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { DecisionBar } from './decision-bar.tsx';
+import { exactPieces } from './exact-bytes.ts';
 import type { Layer } from './layers.tsx';
+import { withRequestCheck } from './reading.ts';
 import { RequestSheet } from './request-sheet.tsx';
 import { type Decision, useDecision } from './use-decision.ts';
 import { withoutDescription } from './words.ts';
@@ -63,9 +66,10 @@ interface LoadedRequestProps extends Omit<OpenRequestProps, 'activityId'> {
   readonly description: Description;
 }
 
-function LoadedRequest({ approval, description, onNext, children }: LoadedRequestProps) {
+function LoadedRequest({ approval, description: told, onNext, children }: LoadedRequestProps) {
   const { activity, progress } = approval;
   const checks = useVoteChecks(activity, progress.votes.length);
+  const description = useMemo(() => withRequestCheck(told, checks.data), [told, checks.data]);
   const decision = useDecision(approval, description, checks);
   const [layer, setLayer] = useState<Layer>();
   const openLayer = (next: Layer | undefined): void => {
@@ -89,18 +93,18 @@ function LoadedRequest({ approval, description, onNext, children }: LoadedReques
           <DecisionBar approval={approval} description={description} decision={decision} onNext={onNext} />
         ),
       )}
-      <Confirmation approval={approval} description={description} decision={decision} />
+      <Confirmation description={description} checks={checks.data} decision={decision} />
     </>
   );
 }
 
 export interface ConfirmationProps {
-  readonly approval: Approval;
   readonly description: Description;
+  readonly checks: VoteFindings | undefined;
   readonly decision: Decision;
 }
 
-export function Confirmation({ approval, description, decision }: ConfirmationProps) {
+export function Confirmation({ description, checks, decision }: ConfirmationProps) {
   const { confirmation } = decision;
   if (confirmation === undefined || !decision.isMine) return null;
   return (
@@ -108,7 +112,8 @@ export function Confirmation({ approval, description, decision }: ConfirmationPr
       verb={confirmation.verb}
       byPasskey={confirmation.byPasskey}
       description={description}
-      fingerprint={approval.activity.fingerprint}
+      reading={decision.reading}
+      pieces={exactPieces(description, checks?.request)}
       hasSeenBytes={decision.hasSeenBytes}
       onSeeBytes={decision.seeBytes}
       off={confirmation.verb === 'Approve' ? decision.approveOff : decision.offReason}

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
-import type { Approval, CheckedVotes } from '../../api/approvals.ts';
+import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { Card } from '../../kit/card.tsx';
 import { Note } from '../../kit/note.tsx';
 import { RiskMark } from '../../kit/risk-mark.tsx';
@@ -20,7 +21,7 @@ import { credentialWords } from './words.ts';
 export interface RequestSheetProps {
   readonly approval: Approval;
   readonly description: Description;
-  readonly checks: CheckedVotes | undefined;
+  readonly checks: VoteFindings | undefined;
   readonly decision: Decision;
   readonly layer: Layer | undefined;
   readonly onLayer: (layer: Layer | undefined) => void;

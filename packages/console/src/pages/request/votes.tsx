@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import type { CastVote, CheckedVotes, Progress } from '../../api/approvals.ts';
-import type { VoteCheck } from '../../api/vote.ts';
+import type { CastVote, Progress } from '../../api/approvals.ts';
+import type { VoteCheck, VoteFindings } from '../../api/vote.ts';
 import { Avatar } from '../../kit/avatar.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
@@ -14,11 +14,11 @@ import styles from './request.module.css';
 import { credentialWords, missingWords } from './words.ts';
 
 /** What was found about the vote with this id; undefined while it is checked. */
-export const checkOf = (checks: CheckedVotes | undefined, voteId: string): VoteCheck | undefined =>
-  checks?.find(({ vote }) => vote.id === voteId)?.check;
+export const checkOf = (checks: VoteFindings | undefined, voteId: string): VoteCheck | undefined =>
+  checks?.votes.find(({ vote }) => vote.id === voteId)?.check;
 
-export const hasUnverified = (checks: CheckedVotes | undefined): boolean =>
-  checks?.some(({ check }) => check === 'not-verified') ?? false;
+const hasUnverified = (checks: VoteFindings | undefined): boolean =>
+  checks?.votes.some(({ check }) => check === 'not-verified') ?? false;
 
 /** Verified means: checked in this browser. Nothing else is called so. */
 export function CheckMark({ check }: { readonly check: VoteCheck | undefined }) {
@@ -48,9 +48,16 @@ export function UnverifiedNote({
   checks,
 }: {
   readonly votes: readonly CastVote[];
-  readonly checks: CheckedVotes | undefined;
+  readonly checks: VoteFindings | undefined;
 }) {
   const bad = votes.filter(({ voteId }) => checkOf(checks, voteId) === 'not-verified');
+  if (checks?.request.state === 'contradicted') {
+    return (
+      <Note tone="deny" role="alert" title="The stored request is not the one that the fingerprint names.">
+        An approval would cover something else than what is shown here. Do not approve; tell whoever runs this service.
+      </Note>
+    );
+  }
   if (!hasUnverified(checks)) return null;
   const names = listInWords([...new Set(bad.map(({ userName }) => userName))]);
   return (
@@ -122,7 +129,7 @@ const stopped = (text: string): string => (text === '' || /[.!?]$/.test(text) ? 
 
 export interface WhoDecidesProps {
   readonly progress: Progress;
-  readonly checks: CheckedVotes | undefined;
+  readonly checks: VoteFindings | undefined;
 }
 
 /** Every vote, with what this browser found about its signature. */
