@@ -8,7 +8,7 @@ const answer = (httpStatus: number, code = 'ANY', details: readonly unknown[] = 
   new CustosError(code, 'the wallet has no such account', { httpStatus, details });
 
 describe('problems', () => {
-  afterEach(() => connection.set({ lostSinceMs: undefined, clockOffsetMs: 0 }));
+  afterEach(() => connection.set({ lostSinceMs: undefined, nextTryMs: undefined, clockOffsetMs: 0 }));
 
   test.each([
     [401, 'session'],
@@ -43,7 +43,7 @@ describe('problems', () => {
       violations: [{ field: 'timestampMs', description: 'is too old' }],
     });
     expect(problemOf(refused, NOW).kind).toBe('invalid');
-    connection.set({ lostSinceMs: undefined, clockOffsetMs: 432_000 });
+    connection.set({ lostSinceMs: undefined, nextTryMs: undefined, clockOffsetMs: 432_000 });
     const { kind, text } = problemOf(refused, NOW);
     expect(kind).toBe('clock');
     expect(text).toContain('7 min 12 s behind the service');

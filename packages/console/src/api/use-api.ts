@@ -5,10 +5,14 @@ import {
   type UseQueryResult,
   useInfiniteQuery,
   useQuery,
+  useQueryClient,
 } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
+import type { Pick } from './pages.ts';
+import { hasManyPages, type PagesMeta, refreshFirstPage } from './refresh.ts';
 
 type Operations = typeof OPERATIONS;
 /** Methods of the client that read. */
@@ -78,24 +82,31 @@ export function useApiPages<Method extends QueryMethod, Item>(
   const client = useClient();
   const shown = useShownKey(organizationId);
   const { session } = useSessionState();
+  const read = (after: string, signal: AbortSignal): Promise<AnswerOf<Method>> => {
+    const paginationOptions = { limit: String(pageSize), ...(after !== '' && { after }) };
+    const options = { signal, ...(organizationId !== undefined && { organizationId }) };
+    return call(client, method, { ...parameters, paginationOptions }, options);
+  };
+  const queryKey = ['api', shown, method, parameters, { pageSize }];
+  const meta: PagesMeta = { pick: pick as Pick, readFirst: (signal) => read('', signal) };
+  useFreshStart(queryKey);
   const query = useInfiniteQuery({
-    queryKey: ['api', shown, method, parameters, { pageSize }],
+    queryKey,
     initialPageParam: '',
-    queryFn: ({ signal, pageParam }) => {
-      const paginationOptions = { limit: String(pageSize), ...(pageParam !== '' && { after: pageParam }) };
-      return call(
-        client,
-        method,
-        { ...parameters, paginationOptions },
-        { signal, ...(organizationId !== undefined && { organizationId }) },
-      );
-    },
+    queryFn: ({ signal, pageParam }) => read(pageParam, signal),
+    meta,
+    // Of a long list only the first page is asked for again; the feed says when.
+    refetchOnMount: isShort,
+    refetchOnWindowFocus: isShort,
+    refetchOnReconnect: isShort,
     getNextPageParam: (last) => {
       const { pageInfo } = last as { pageInfo?: PageInfo };
       return pageInfo?.hasNextPage === true ? pageInfo.endCursor : undefined;
     },
     enabled: enabled && session !== undefined,
-    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    ...(everyMs !== undefined && {
+      refetchInterval: (asked: Parameters<typeof hasManyPages>[0]) => (hasManyPages(asked) ? false : everyMs),
+    }),
   });
   return {
     items: (query.data?.pages ?? []).flatMap((page) => pick(page as AnswerOf<Method>)),
@@ -105,6 +116,18 @@ export function useApiPages<Method extends QueryMethod, Item>(
       if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
     },
   };
+}
+
+const isShort = (query: Parameters<typeof hasManyPages>[0]): boolean => !hasManyPages(query);
+
+/** A long list that is opened again shows what it knows, with a first page that is read anew if it is old. */
+function useFreshStart(queryKey: readonly unknown[]): void {
+  const queries = useQueryClient();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the list is opened
+  useEffect(() => {
+    const query = queries.getQueryCache().find({ queryKey });
+    if (query !== undefined && hasManyPages(query) && query.isStale()) void refreshFirstPage(queries, query);
+  }, []);
 }
 
 /** Answers belong to who asked and to the organization that was asked about. */

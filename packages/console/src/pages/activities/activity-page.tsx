@@ -1,9 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { type Approval, useApproval, useVoteChecks } from '../../api/approvals.ts';
-import { useDescription } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
-import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
 import { Avatar } from '../../kit/avatar.tsx';
 import { Card } from '../../kit/card.tsx';
@@ -29,7 +27,7 @@ import { KindLine } from '../request/request-sheet.tsx';
 import { StateNotes } from '../request/state-notes.tsx';
 import { useDecision } from '../request/use-decision.ts';
 import { CameFrom, CheckMark, checkOf, UnverifiedNote, WhyAsked } from '../request/votes.tsx';
-import { isOpen, withoutDescription } from '../request/words.ts';
+import { isOpen } from '../request/words.ts';
 import styles from './activities.module.css';
 import { Followed } from './followed.tsx';
 import { Why } from './why.tsx';
@@ -43,8 +41,7 @@ export function ActivityPage() {
 
 function AskedActivity({ activityId }: { readonly activityId: string }) {
   const approval = useApproval(activityId);
-  const description = useDescription(activityId);
-  if (approval.data === undefined || (description.data === undefined && !description.isError)) {
+  if (approval.data === undefined) {
     return (
       <Page title={`Activity ${activityId}`} parent={PARENT}>
         {approval.isError ? (
@@ -55,14 +52,11 @@ function AskedActivity({ activityId }: { readonly activityId: string }) {
       </Page>
     );
   }
-  const found = approval.data.approval;
-  return (
-    <Loaded approval={found} description={description.data ?? withoutDescription(activityId, found.activity.type)} />
-  );
+  return <Loaded approval={approval.data.approval} />;
 }
 
-function Loaded({ approval, description: told }: { readonly approval: Approval; readonly description: Description }) {
-  const { activity, progress } = approval;
+function Loaded({ approval }: { readonly approval: Approval }) {
+  const { activity, progress, description: told } = approval;
   const checks = useVoteChecks(activity, progress.votes.length);
   const description = useMemo(() => withRequestCheck(told, checks.data), [told, checks.data]);
   const decision = useDecision(approval, description, checks);

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
-import type { Description } from '../../api/types.ts';
+import { refresh } from '../../api/refresh.ts';
 import { checkVotes } from '../../api/vote.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Address } from '../../kit/address.tsx';
@@ -13,7 +13,7 @@ import { ActivityStatus, StatusMark } from '../../kit/status-mark.tsx';
 import { count } from '../../lib/amounts.ts';
 import { listInWords } from '../../lib/text.ts';
 import type { Verb } from '../request/confirm-dialog.tsx';
-import { amountsOf, type BatchItem, sumAmounts, whyChanged } from './batch.ts';
+import { amountsOf, type BatchItem, itemOf, sumAmounts, whyChanged } from './batch.ts';
 import styles from './inbox.module.css';
 
 /** What became of a request; those after one that had changed are not sent at all. */
@@ -42,7 +42,7 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
       const { approval } = await client.getApproval({ activityId: activity.id });
       const { fingerprint } = approval.activity;
       const findings = verb === 'Approve' ? await checkVotes(client, activity.id, fingerprint) : undefined;
-      const why = whyChanged(item, { approval, description: approval.description as Description }, findings);
+      const why = whyChanged(item, itemOf(approval), findings);
       if (why !== undefined) return { problem: `Not sent: ${why}.` };
       const vote =
         verb === 'Approve' ? client.approveActivity({ fingerprint }) : client.rejectActivity({ fingerprint });
@@ -56,12 +56,12 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
     setIsBusy(true);
     let isStopped = false;
     for (const item of items) {
-      const result = isStopped ? ('not-sent' as const) : await decide(item);
+      const result: Result = isStopped ? 'not-sent' : await decide(item);
       isStopped ||= typeof result === 'object' && 'problem' in result;
       setResults((before) => new Map(before).set(item.approval.activity.id, result));
     }
     setIsBusy(false);
-    await queries.invalidateQueries({ queryKey: ['api'] });
+    refresh(queries);
   }
   return (
     <Dialog

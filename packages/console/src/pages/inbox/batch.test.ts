@@ -13,7 +13,9 @@ describe('what is decided together', () => {
   const first = { approval: approval('SIGN'), description: description('ROUTINE') };
 
   test('routine requests of one type and wallet', () => {
-    expect(whyNotTogether(approval('SIGN'), description('ROUTINE'), [first])).toBeUndefined();
+    expect(
+      whyNotTogether({ approval: approval('SIGN'), description: description('ROUTINE') }, [first]),
+    ).toBeUndefined();
   });
 
   test.each([
@@ -22,9 +24,8 @@ describe('what is decided together', () => {
     ['a danger', approval('SIGN'), description('DANGER')],
     ['a further proof', approval('SIGN', { waitsForMe: true, authentication: {} }), description('ROUTINE')],
     ['what waits for others', approval('SIGN', { waitsForMe: false }), description('ROUTINE')],
-    ['no sentence', approval('SIGN'), undefined],
   ])('not with %s', (_, other, itsDescription) => {
-    expect(whyNotTogether(other, itsDescription, [first])).toEqual(expect.any(String));
+    expect(whyNotTogether({ approval: other, description: itsDescription }, [first])).toEqual(expect.any(String));
   });
 });
 
@@ -40,6 +41,10 @@ describe('what changed since it was chosen', () => {
 
   test('nothing', () => {
     expect(whyChanged(item(), item(), known)).toBeUndefined();
+    // Lists come without the bytes.
+    expect(
+      whyChanged(item(), item({}, {}, { bytes: { algorithm: '', digest: '0x1', unsigned: '' } }), known),
+    ).toBeUndefined();
     // Rejecting needs no signatures.
     expect(whyChanged(item(), item(), undefined)).toBeUndefined();
   });

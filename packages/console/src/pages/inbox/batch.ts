@@ -10,22 +10,20 @@ export interface BatchItem {
   readonly description: Description;
 }
 
+export const itemOf = (approval: Approval): BatchItem => ({ approval, description: approval.description });
+
 /** A batch takes only routine requests of one type and wallet. */
 const groupOf = ({ approval, description }: BatchItem): string =>
   `${approval.activity.type} ${description.sender?.walletId ?? description.sender?.address ?? ''}`;
 
 /** Why a request cannot be decided together with those that are chosen; undefined where it can. */
-export function whyNotTogether(
-  approval: Approval,
-  description: Description | undefined,
-  chosen: readonly BatchItem[],
-): string | undefined {
-  if (description === undefined) return 'its sentence is not there yet';
+export function whyNotTogether(item: BatchItem, chosen: readonly BatchItem[]): string | undefined {
+  const { approval, description } = item;
   if (!approval.progress.waitsForMe) return 'it does not wait for you';
   if (approval.progress.authentication !== undefined) return 'it needs a further proof';
   if (description.risk !== 'ROUTINE') return 'only routine requests go together';
   const [first] = chosen;
-  if (first !== undefined && groupOf(first) !== groupOf({ approval, description })) {
+  if (first !== undefined && groupOf(first) !== groupOf(item)) {
     return 'only requests of one type and wallet go together';
   }
   return undefined;
@@ -45,7 +43,7 @@ export function whyChanged(
   if (!progress.waitsForMe) return 'it no longer waits for you';
   if (progress.authentication !== undefined) return 'it needs a further proof';
   if (progress.isLapsed !== approval.progress.isLapsed) return 'its approvals lapsed meanwhile';
-  if (readingOf(activity.fingerprint, now.description) !== readingOf(approval.activity.fingerprint, description)) {
+  if (briefReading(now) !== briefReading({ approval, description })) {
     return 'it reads differently than when you chose it';
   }
   if (findings === undefined) return undefined;
@@ -54,6 +52,10 @@ export function whyChanged(
   const checked = withRequestCheck(now.description, findings);
   return checked.risk === 'ROUTINE' ? undefined : (checked.marks.at(-1)?.text ?? 'it is no longer routine');
 }
+
+/** Lists come without the bytes. */
+const briefReading = ({ approval, description: { bytes: _, ...brief } }: BatchItem): string =>
+  readingOf(approval.activity.fingerprint, brief);
 
 const lowered = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`;
 

@@ -1,7 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { type Approval, type ApprovalFilter, useApprovals } from '../../api/approvals.ts';
-import { useDescriptions } from '../../api/descriptions.ts';
 import { LiveState } from '../../app/connection-banner.tsx';
 import { useKeys } from '../../app/keys.ts';
 import { useNow } from '../../app/now.ts';
@@ -14,7 +13,6 @@ import { OpenRequest } from '../request/open-request.tsx';
 import { isOpen } from '../request/words.ts';
 import styles from './inbox.module.css';
 import { RequestList } from './request-list.tsx';
-import { byTimeLeft } from './steady-order.ts';
 import { useRows } from './use-rows.ts';
 
 /** What waits for the person, least time left first, and the request that is open beside it. */
@@ -30,7 +28,6 @@ export function InboxPage() {
   const fresh = useMemo(() => items, [approvals.query.data]);
   const rows = useRows(filter, fresh);
   const ids = useMemo(() => rows.rows.map(({ approval }) => approval.activity.id), [rows.rows]);
-  const descriptions = useDescriptions(ids);
   const opened = useOpened(activityId, isNarrow ? undefined : ids[0]);
 
   const open = (id: string | undefined): void => {
@@ -55,16 +52,7 @@ export function InboxPage() {
 
   const position = opened === undefined ? 0 : ids.indexOf(opened) + 1;
   const isPage = isNarrow && activityId !== undefined;
-  const list = (
-    <RequestList
-      filter={filter}
-      onFilter={setFilter}
-      approvals={approvals}
-      rows={rows}
-      descriptions={descriptions}
-      openId={opened}
-    />
-  );
+  const list = <RequestList filter={filter} onFilter={setFilter} approvals={approvals} rows={rows} openId={opened} />;
   return (
     <Page
       fill
@@ -131,9 +119,8 @@ function Summary({ approvals, forMe, filter }: SummaryProps) {
   if (forMe === 0) return <>Nothing waits for you</>;
   const soon =
     filter === 'FOR_ME'
-      ? [...approvals]
-          .sort(byTimeLeft)
-          .filter(({ progress }) => progress.lapsesAt !== undefined && timeLeft(progress.lapsesAt, now).isShort).length
+      ? approvals.filter(({ progress }) => progress.lapsesAt !== undefined && timeLeft(progress.lapsesAt, now).isShort)
+          .length
       : 0;
   return (
     <>

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { useMemo, useState } from 'react';
 import { type Approval, useApproval, useVoteChecks } from '../../api/approvals.ts';
-import { useDescription } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
@@ -17,7 +16,6 @@ import type { Layer } from './layers.tsx';
 import { withRequestCheck } from './reading.ts';
 import { RequestSheet } from './request-sheet.tsx';
 import { type Decision, useDecision } from './use-decision.ts';
-import { withoutDescription } from './words.ts';
 
 export interface OpenRequestProps {
   readonly activityId: string;
@@ -29,8 +27,7 @@ export interface OpenRequestProps {
 /** A request with its decision. Give it the id as key: nothing of one request may be left in another. */
 export function OpenRequest({ activityId, onNext, children }: OpenRequestProps) {
   const approval = useApproval(activityId);
-  const description = useDescription(activityId);
-  if (approval.data === undefined || (description.data === undefined && !description.isError)) {
+  if (approval.data === undefined) {
     if (!approval.isError) return children(<Skeleton shape="text" rows={8} label="Loading the request" />, undefined);
     const { title, text } = problemOf(approval.error);
     return children(
@@ -49,13 +46,8 @@ export function OpenRequest({ activityId, onNext, children }: OpenRequestProps) 
       undefined,
     );
   }
-  const found = approval.data.approval;
   return (
-    <LoadedRequest
-      approval={found}
-      description={description.data ?? withoutDescription(activityId, found.activity.type)}
-      onNext={onNext}
-    >
+    <LoadedRequest approval={approval.data.approval} onNext={onNext}>
       {children}
     </LoadedRequest>
   );
@@ -63,11 +55,10 @@ export function OpenRequest({ activityId, onNext, children }: OpenRequestProps) 
 
 interface LoadedRequestProps extends Omit<OpenRequestProps, 'activityId'> {
   readonly approval: Approval;
-  readonly description: Description;
 }
 
-function LoadedRequest({ approval, description: told, onNext, children }: LoadedRequestProps) {
-  const { activity, progress } = approval;
+function LoadedRequest({ approval, onNext, children }: LoadedRequestProps) {
+  const { activity, progress, description: told } = approval;
   const checks = useVoteChecks(activity, progress.votes.length);
   const description = useMemo(() => withRequestCheck(told, checks.data), [told, checks.data]);
   const decision = useDecision(approval, description, checks);
