@@ -18,7 +18,7 @@ describe('the way to the service', () => {
   });
 
   test('is lost while the service says that it cannot, since the first time it said so', async () => {
-    answer(503);
+    answer(503, { 'content-type': 'application/json', 'retry-after': '1' });
     await watchedFetch('http://service.test');
     const since = Date.now();
     vi.advanceTimersByTime(9000);
@@ -42,6 +42,15 @@ describe('the way to the service', () => {
       throw new TypeError('Failed to fetch');
     }) as typeof fetch;
     await expect(watchedFetch('http://service.test')).rejects.toThrow('Failed to fetch');
+    expect(connection.get().lostSinceMs).toBe(Date.now());
+  });
+
+  test('is there while the service refuses for a setting that is missing', async () => {
+    answer(503, { 'content-type': 'application/json; charset=utf-8' });
+    await watchedFetch('http://service.test');
+    expect(connection.get().lostSinceMs).toBeUndefined();
+    answer(502);
+    await watchedFetch('http://service.test');
     expect(connection.get().lostSinceMs).toBe(Date.now());
   });
 

@@ -18,7 +18,12 @@ export const connection = createStore<Connection>({
 
 /** Headers carry whole seconds. */
 const RESOLUTION_MS = 1000;
-const UNAVAILABLE = 503;
+
+/** An answer that only says that there is none. A 503 that names no time to come back is about a setting. */
+const isNoAnswer = ({ status, headers }: Response): boolean =>
+  status === 502 || status === 504 || (status === 503 && (headers.has('retry-after') || !isJson(headers)));
+
+const isJson = (headers: Headers): boolean => headers.get('content-type')?.includes('json') ?? false;
 
 /** No answer comes, or none that helps. */
 export function noteLoss(): void {
@@ -37,7 +42,7 @@ function noteAnswer(response: Response): void {
   const clockOffsetMs =
     Math.abs(offsetMs) <= 2 * RESOLUTION_MS ? 0 : Math.round(offsetMs / RESOLUTION_MS) * RESOLUTION_MS;
   const before = connection.get();
-  if (response.status === UNAVAILABLE) {
+  if (isNoAnswer(response)) {
     connection.set({ ...before, lostSinceMs: before.lostSinceMs ?? Date.now(), clockOffsetMs });
   } else if (before.lostSinceMs !== undefined || before.clockOffsetMs !== clockOffsetMs) {
     connection.set({ lostSinceMs: undefined, nextTryMs: undefined, clockOffsetMs });

@@ -1,7 +1,7 @@
 import { type CustosClient, type CustosError, fingerprintOf, type Vote, verifyVote } from '@custos/sdk';
 
 /** What this browser found out about a vote's signature. */
-export type VoteCheck = 'verified' | 'not-verified' | 'not-checkable';
+export type VoteCheck = 'verified' | 'not-verified' | 'secret-left-out' | 'unknown-scheme';
 
 export type StampedVote = Vote & { readonly redacted?: boolean };
 export interface CheckedVote {
@@ -27,12 +27,13 @@ export interface VoteFindings {
 
 /** Checks a vote here, with what the service says that its voter signed. */
 export async function checkVote(vote: StampedVote, fingerprint: string): Promise<VoteCheck> {
-  if (vote.redacted === true) return 'not-checkable';
+  if (vote.redacted === true) return 'secret-left-out';
   try {
     return (await verifyVote(vote, { fingerprint })) ? 'verified' : 'not-verified';
   } catch (error) {
     const { code } = error as CustosError;
-    return code === 'UNSUPPORTED_SCHEME' || code === 'VOTE_BODY_OMITTED' ? 'not-checkable' : 'not-verified';
+    if (code === 'VOTE_BODY_OMITTED') return 'secret-left-out';
+    return code === 'UNSUPPORTED_SCHEME' ? 'unknown-scheme' : 'not-verified';
   }
 }
 

@@ -37,7 +37,8 @@ export function CheckMark({ check }: { readonly check: VoteCheck | undefined }) 
   if (check === 'not-verified') return <StatusMark tone="deny">not verified</StatusMark>;
   return (
     <StatusMark tone="plain" icon="question">
-      not checkable here: a secret is left out
+      not checkable here:{' '}
+      {check === 'secret-left-out' ? 'a secret is left out' : 'this browser does not know its kind of signature'}
     </StatusMark>
   );
 }
