@@ -30,8 +30,9 @@ export function whyNotChecked({ state, body }: RequestCheck): string | undefined
 
 /** The description as whoever decides has to take it: what cannot be checked here is never routine. */
 export function withRequestCheck(description: Description, findings: VoteFindings | undefined): Description {
-  const why = findings === undefined ? undefined : whyNotChecked(findings.request);
-  if (why === undefined) return description;
+  // What is contradicted is said in red, and cannot be approved at all.
+  if (findings?.request.state !== 'not-checkable') return description;
+  const why = whyNotChecked(findings.request) ?? '';
   const risk: Risk = description.risk === 'ROUTINE' ? 'LOOK_CLOSELY' : description.risk;
   return {
     ...description,
