@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { connection, noteNextTry, watchedFetch } from './connection.ts';
+import { askedToWaitUntilMs, connection, noteNextTry, watchedFetch } from './connection.ts';
 
 const real = globalThis.fetch;
 const answer = (status: number, headers: Record<string, string> = {}) => {
@@ -52,6 +52,15 @@ describe('the way to the service', () => {
     answer(502);
     await watchedFetch('http://service.test');
     expect(connection.get().lostSinceMs).toBe(Date.now());
+  });
+
+  test('knows when the service wants to be asked again', async () => {
+    answer(429, { 'retry-after': '30' });
+    await watchedFetch('http://service.test');
+    expect(askedToWaitUntilMs(429)).toBe(Date.now() + 30_000);
+    expect(askedToWaitUntilMs(408)).toBeUndefined();
+    vi.advanceTimersByTime(30_000);
+    expect(askedToWaitUntilMs(429)).toBeUndefined();
   });
 
   test('knows the time of the service', async () => {

@@ -36,7 +36,18 @@ export function noteNextTry(nextTryMs: number): void {
   if (before.lostSinceMs !== undefined) connection.set({ ...before, nextTryMs });
 }
 
+/** When the service last said to come back, by the status it said so with. */
+const waits = new Map<number, number>();
+
+/** Undefined where it said nothing, or that time is over. */
+export function askedToWaitUntilMs(status: number, nowMs: number = Date.now()): number | undefined {
+  const untilMs = waits.get(status);
+  return untilMs !== undefined && untilMs > nowMs ? untilMs : undefined;
+}
+
 function noteAnswer(response: Response): void {
+  const seconds = Number(response.headers.get('retry-after') ?? '');
+  if (seconds > 0) waits.set(response.status, Date.now() + seconds * 1000);
   const said = Date.parse(response.headers.get('date') ?? '');
   const offsetMs = Number.isNaN(said) ? 0 : said - Date.now();
   const clockOffsetMs =

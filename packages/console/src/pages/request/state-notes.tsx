@@ -9,7 +9,7 @@ import { Button } from '../../kit/button.tsx';
 import { Note, type NoteTone } from '../../kit/note.tsx';
 import { useStore } from '../../lib/store.ts';
 import { listInWords } from '../../lib/text.ts';
-import { clockMinutes, relative } from '../../lib/time.ts';
+import { clock, clockMinutes, relative } from '../../lib/time.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import type { Decision, Done } from './use-decision.ts';
 import { isOpen, isSigning, missingWords } from './words.ts';
@@ -41,7 +41,9 @@ export function StateNotes({ approval, decision }: StateNotesProps) {
 
 function LapsedNote({ progress }: { readonly progress: Progress }) {
   const { userId } = useSessionOrThrow();
-  const others = [...new Set(progress.votes.filter((vote) => vote.userId !== userId).map(({ userName }) => userName))];
+  // Whoever asked approved by asking, and that lapsed too.
+  const approved = [...(progress.submitter === undefined ? [] : [progress.submitter]), ...progress.votes];
+  const others = [...new Set(approved.filter((vote) => vote.userId !== userId).map(({ userName }) => userName))];
   return (
     <Note tone="wait" icon="clock" role="status" title="The approvals lapsed.">
       The request is still open. If you approve now, yours is the first of a new round
@@ -208,7 +210,7 @@ function RefusedNote({ problem, progress, isRepeatable, onRepeat }: RefusedNoteP
       })}
     >
       {textOf(problem, progress)}
-      {retryAtMs !== undefined && ` Try again at ${clockMinutes(retryAtMs)}.`}
+      {retryAtMs !== undefined && ` Try again at ${clock(retryAtMs)}.`}
     </Note>
   );
 }
