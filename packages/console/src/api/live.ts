@@ -61,6 +61,8 @@ export async function follow(
     if (!signal.aborted) {
       enter('lost');
       noticeEnd(error);
+      // It ended for good. Whether the session did too, one question tells at once.
+      await client.whoami({}, { signal }).catch(noticeEnd);
     }
   } finally {
     refresher.stop();

@@ -97,7 +97,8 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
             {isPartial && ', and amounts that cannot be added'}
           </p>
         )}
-        <ul className={styles.batch} aria-label="Requests">
+        {/* biome-ignore lint/a11y/noRedundantRoles: Safari takes the role from lists without bullets */}
+        <ul role="list" className={styles.batch} aria-label="Requests">
           {items.map(({ approval, description }) => (
             <li key={approval.activity.id} className={styles.batchItem}>
               <Sentence parts={description.sentence} />

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type Ref, useState } from 'react';
 import type { ApprovalFilter, Approvals } from '../../api/approvals.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useNow } from '../../app/now.ts';
@@ -10,7 +10,7 @@ import { ProblemNote } from '../../kit/problem-note.tsx';
 import { Seal } from '../../kit/seal.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
-import { VirtualList } from '../../kit/virtual-list.tsx';
+import { VirtualList, type VirtualListHandle } from '../../kit/virtual-list.tsx';
 import { FirstSteps } from '../../session/first-steps.tsx';
 import type { Verb } from '../request/confirm-dialog.tsx';
 import { type BatchItem, itemOf, whyNotTogether } from './batch.ts';
@@ -27,6 +27,7 @@ export interface RequestListProps {
   readonly approvals: Approvals;
   readonly rows: Rows;
   readonly openId: string | undefined;
+  readonly listRef: Ref<VirtualListHandle>;
 }
 
 const HINTS = [
@@ -37,7 +38,14 @@ const HINTS = [
   [['?'], 'all keys'],
 ] as const;
 
-export function RequestList({ filter, onFilter, approvals, rows: { rows, listeners }, openId }: RequestListProps) {
+export function RequestList({
+  filter,
+  onFilter,
+  approvals,
+  rows: { rows, listeners },
+  openId,
+  listRef,
+}: RequestListProps) {
   const now = useNow();
   const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>();
   const [batch, setBatch] = useState<Verb>();
@@ -105,6 +113,7 @@ export function RequestList({ filter, onFilter, approvals, rows: { rows, listene
             <FirstSteps />
           </div>
           <VirtualList
+            ref={listRef}
             label={filter === 'DECIDED' ? 'Decided requests' : 'Requests'}
             items={rows}
             itemKey={({ approval }) => approval.activity.id}
