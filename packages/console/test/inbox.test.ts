@@ -5,7 +5,7 @@ import type { TestClient } from '../../server/test/harness/client.ts';
 import { findViolations } from './harness/axe.ts';
 import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
 import { signInWithKey } from './harness/sign-in.ts';
-import { makeWorld, type World } from './harness/world.ts';
+import { CAIP2, makeWorld, type World } from './harness/world.ts';
 
 const isFocused = (element: Element): boolean => element === document.activeElement;
 const HOSTILE = '<script>alert(1)</script> \u202Eevil\u202C';
@@ -30,6 +30,22 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
   beforeAll(async () => {
     [world, browser] = await Promise.all([makeWorld(), launchBrowser()]);
     const { ada, grace, bot, treasury, supplier } = world;
+    // At most 100,000 USDC in a day.
+    const limit = await propose(ada, 'create_velocity_control', {
+      name: 'Payouts per day',
+      identifier: 'payouts-per-day',
+      dataSource: {
+        chainAssetTransfer: { definition: [{ caip19: `${CAIP2}/erc20:${world.usdc.address}`, decimals: '6' }] },
+      },
+      aggregation: {
+        method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM',
+        operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+        threshold: '100000',
+        window: { rolling: { duration: '24h' } },
+        groupBy: { organization: {} },
+      },
+    });
+    await grace.run('approve_activity', { fingerprint: limit.fingerprint });
     // Paid once before, so that further payments are routine.
     const first = await propose(bot, 'sign_transaction', world.payment(treasury, supplier, '10'));
     await grace.run('approve_activity', { fingerprint: first.fingerprint });
@@ -54,6 +70,13 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Inbox');
     await open(/Send 12,500.USDC from Treasury/);
     await page.getByText('signature verified here').first().waitFor();
+    await bar()
+      .getByText(/12,510 of 100,000.USDC/)
+      .waitFor();
+    await bar().getByText('this request 12,500').waitFor();
+    const from = bar().getByRole('region', { name: 'From' });
+    await from.getByText(/248,120\.55.USDC/).waitFor();
+    await from.getByText(/235,620\.55.USDC/).waitFor();
     await takeShot(page, 'inbox-transfer-light');
     expect(await findViolations(page)).toEqual([]);
     await bar().getByRole('button', { name: 'Approve', exact: true }).click();
@@ -230,6 +253,7 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     await takeShot(page, 'phone-inbox-light');
     await row(/Send 4,000/).click();
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual(['Inbox']);
     await takeShot(page, 'phone-request-light');
     const [reject, approve] = await Promise.all(
       ['Reject', 'Approve'].map((name) => page.getByRole('button', { name, exact: true }).boundingBox()),

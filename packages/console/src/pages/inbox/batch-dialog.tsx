@@ -13,7 +13,8 @@ import { ActivityStatus, StatusMark } from '../../kit/status-mark.tsx';
 import { count } from '../../lib/amounts.ts';
 import { listInWords } from '../../lib/text.ts';
 import type { Verb } from '../request/confirm-dialog.tsx';
-import { amountsOf, type BatchItem, itemOf, sumAmounts, whyChanged } from './batch.ts';
+import { amountsOf } from '../request/moved.ts';
+import { type BatchItem, itemOf, sumAmounts, whyChanged } from './batch.ts';
 import styles from './inbox.module.css';
 
 /** What became of a request; those after one that had changed are not sent at all. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
-import { amountsOf, sumAmounts, whyChanged, whyNotTogether } from './batch.ts';
+import { sumAmounts, whyChanged, whyNotTogether } from './batch.ts';
 
 const approval = (type: string, progress: object = { waitsForMe: true }): Approval =>
   ({ activity: { id: type, type }, progress }) as unknown as Approval;
@@ -79,12 +79,5 @@ describe('sums', () => {
 
   test('say what they lack', () => {
     expect(sumAmounts(['unlimited USDC', '1 ETH'])).toEqual({ sums: ['1\u00a0ETH'], isPartial: true });
-  });
-
-  test('are taken from the sentence, else from the fields', () => {
-    const said = { ...description('ROUTINE'), sentence: [{ text: 'Send ' }, { text: '5 ETH', strong: true }] };
-    expect(amountsOf(said)).toEqual(['5 ETH']);
-    const fields = [{ label: 'Value', kind: 'AMOUNT' as const, value: [{ text: '2 ETH' }] }];
-    expect(amountsOf({ ...description('ROUTINE'), fields })).toEqual(['2 ETH']);
   });
 });

@@ -2,6 +2,7 @@ import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
 import { formatUnits } from '../../lib/amounts.ts';
+import { readAmount } from '../request/moved.ts';
 import { readingOf, whyNotApprove, withRequestCheck } from '../request/reading.ts';
 import { isOpen } from '../request/words.ts';
 
@@ -59,8 +60,6 @@ const briefReading = ({ approval, description: { bytes: _, ...brief } }: BatchIt
 
 const lowered = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`;
 
-const AMOUNT = /^([0-9][0-9,]*)(?:\.([0-9]+))?[ \u00a0](.+)$/u;
-
 /** Amounts as they are written in fields, added by unit and exactly. What is no plain amount is left out and counted. */
 export function sumAmounts(texts: readonly string[]): {
   readonly sums: readonly string[];
@@ -69,27 +68,19 @@ export function sumAmounts(texts: readonly string[]): {
   const byUnit = new Map<string, { units: bigint; decimals: number }>();
   let isPartial = false;
   for (const text of texts) {
-    const [, whole, fraction = '', unit] = AMOUNT.exec(text.trim()) ?? [];
-    if (whole === undefined || unit === undefined) {
+    const amount = readAmount(text);
+    if (amount === undefined) {
       isPartial = true;
       continue;
     }
-    const known = byUnit.get(unit) ?? { units: 0n, decimals: 0 };
-    const decimals = Math.max(known.decimals, fraction.length);
-    const units =
-      known.units * 10n ** BigInt(decimals - known.decimals) +
-      BigInt(whole.replaceAll(',', '') + fraction.padEnd(decimals, '0'));
-    byUnit.set(unit, { units, decimals });
+    const known = byUnit.get(amount.unit) ?? { units: 0n, decimals: 0 };
+    const decimals = Math.max(known.decimals, amount.decimals);
+    const scaled = (one: { readonly units: bigint; readonly decimals: number }): bigint =>
+      one.units * 10n ** BigInt(decimals - one.decimals);
+    byUnit.set(amount.unit, { units: scaled(known) + scaled(amount), decimals });
   }
   return {
     sums: [...byUnit].map(([unit, { units, decimals }]) => `${formatUnits(units, decimals)}\u00a0${unit}`),
     isPartial,
   };
-}
-
-/** What a request moves: the strong words of its sentence that are amounts, or its fields of that kind. */
-export function amountsOf({ sentence, fields }: Description): readonly string[] {
-  const said = sentence.flatMap(({ text, strong }) => (strong && AMOUNT.test(text.trim()) ? [text] : []));
-  if (said.length > 0) return said;
-  return fields.filter(({ kind }) => kind === 'AMOUNT').map(({ value }) => value.map(({ text }) => text).join(''));
 }

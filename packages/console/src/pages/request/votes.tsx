@@ -4,12 +4,14 @@ import type { VoteCheck, VoteFindings } from '../../api/vote.ts';
 import { Avatar } from '../../kit/avatar.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
+import { LimitBar } from '../../kit/limit-bar.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Seal } from '../../kit/seal.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { Time } from '../../kit/time.tsx';
 import { listInWords } from '../../lib/text.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
+import type { LimitUse } from './moved.ts';
 import styles from './request.module.css';
 import { credentialWords, missingWords } from './words.ts';
 
@@ -76,8 +78,14 @@ export function UnverifiedNote({
   );
 }
 
-/** Which policies ask, how far each way is, and who is missing. */
-export function WhyAsked({ progress }: { readonly progress: Progress }) {
+export interface WhyAskedProps {
+  readonly progress: Progress;
+  /** Limits that count this request. */
+  readonly limits?: readonly LimitUse[];
+}
+
+/** Which policies ask, how far each way is, who is missing, and what limits are left. */
+export function WhyAsked({ progress, limits = [] }: WhyAskedProps) {
   if (progress.ways.length === 0) return null;
   return (
     <Card title={progress.waitsForMe ? 'Why you are asked' : 'Who is asked'}>
@@ -107,6 +115,23 @@ export function WhyAsked({ progress }: { readonly progress: Progress }) {
           </li>
         ))}
       </ul>
+      {limits.map(({ id, name, isExceeded, ...limit }) => (
+        <div key={id} className={styles.limit}>
+          <LimitBar
+            label={
+              <>
+                Limit “<bdi>{name}</bdi>”
+              </>
+            }
+            {...limit}
+          />
+          {isExceeded && (
+            <StatusMark tone="deny" icon="triangle" bare>
+              Above the limit: only the root quorum can exceed it
+            </StatusMark>
+          )}
+        </div>
+      ))}
     </Card>
   );
 }
