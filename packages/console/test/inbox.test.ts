@@ -78,6 +78,8 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     await from.getByText(/248,120\.55.USDC/).waitFor();
     await from.getByText(/235,620\.55.USDC/).waitFor();
     await takeShot(page, 'inbox-transfer-light');
+    await page.keyboard.press('b');
+    await bar().getByText('This browser computed it from the bytes below, and it is the same.').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await bar().getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('You approved, and it is signed.').waitFor();

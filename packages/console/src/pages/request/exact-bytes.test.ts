@@ -1,13 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import type { Description } from '../../api/types.ts';
 import type { RequestCheck } from '../../api/vote.ts';
-import { exactPieces, sizeOf } from './exact-bytes.ts';
+import { exactPieces, isDigestOf, sizeOf } from './exact-bytes.ts';
 
 const description = (unsigned?: string): Description =>
   ({ ...(unsigned !== undefined && { bytes: { algorithm: 'none', digest: '0x', unsigned } }) }) as Description;
 const known = (parameters: unknown): RequestCheck => ({
   state: 'known',
   body: JSON.stringify({ type: 'T', parameters }),
+});
+
+test('a digest is vouched for only where it was computed here', () => {
+  const digest = '0xbc36789e7a1e281436464229828f817d6612f7b477d66591ff96a9e064bcc98a';
+  const bytes = { algorithm: 'keccak-256', digest, unsigned: '' };
+  const piece = { label: 'Payload', text: '0x00', isHex: true };
+  expect(isDigestOf(bytes, [piece])).toBe(true);
+  expect(isDigestOf(bytes, [{ ...piece, text: '01' }])).toBe(false);
+  expect(isDigestOf(bytes, [{ ...piece, isHex: false }])).toBe(false);
+  expect(isDigestOf(bytes, [piece, piece])).toBe(false);
+  expect(isDigestOf({ ...bytes, algorithm: 'sha-256' }, [piece])).toBe(false);
 });
 
 describe('the exact bytes of a request', () => {

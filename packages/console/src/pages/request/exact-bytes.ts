@@ -1,5 +1,7 @@
 import type { Description } from '../../api/types.ts';
 import type { RequestCheck } from '../../api/vote.ts';
+import { fromHex, toHex } from '../../lib/bytes.ts';
+import { keccak256 } from '../../lib/keccak.ts';
 
 /** One piece of what a request asks to be signed or done, whole. */
 export interface ExactPiece {
@@ -41,6 +43,20 @@ function parametersIn(body: string | undefined): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** More would keep the page waiting for a digest that nobody reads. */
+const HASHED_MAX = 64 * 1024;
+
+/** Whether the digest is that of what is shown, as far as this browser computes it: typed data are hashed otherwise. */
+export function isDigestOf(
+  { algorithm, digest }: NonNullable<Description['bytes']>,
+  pieces: readonly ExactPiece[],
+): boolean {
+  const [only] = pieces;
+  if (algorithm !== 'keccak-256' || only === undefined || pieces.length > 1) return false;
+  const bytes = only.isHex && only.text.length <= HASHED_MAX ? fromHex(only.text) : undefined;
+  return bytes !== undefined && toHex(keccak256(bytes)) === digest.replace(/^0x/i, '').toLowerCase();
 }
 
 /** How many bytes a piece has. */

@@ -10,7 +10,7 @@ import { LinkButton } from '../../kit/link-button.tsx';
 import { SameWith } from '../../kit/same-with.tsx';
 import { shortHash } from '../../lib/addresses.ts';
 import { DescribedFields } from './described-fields.tsx';
-import { exactPieces } from './exact-bytes.ts';
+import { type ExactPiece, exactPieces, isDigestOf } from './exact-bytes.ts';
 import { ExactBytesList } from './exact-bytes-list.tsx';
 import { whyNotChecked } from './reading.ts';
 import styles from './request.module.css';
@@ -59,11 +59,12 @@ export function LayerContent({ layer, activity, description, checks }: LayerProp
 
 function Bytes({ activity, description, checks }: LayerProps) {
   const { bytes, risk } = description;
+  const pieces = exactPieces(description, checks?.request);
   return (
     <div className={styles.stack}>
       <Facts>
         {bytes !== undefined && (
-          <Fact label={bytes.algorithm} note="Computed by the service from the bytes below.">
+          <Fact label={bytes.algorithm} note={digestNote(bytes, pieces)}>
             <Hash value={bytes.digest} what="digest" whole />
           </Fact>
         )}
@@ -71,10 +72,16 @@ function Bytes({ activity, description, checks }: LayerProps) {
           <Hash value={activity.fingerprint} what="fingerprint" whole />
         </Fact>
       </Facts>
-      <ExactBytesList pieces={exactPieces(description, checks?.request)} isUnreadable={risk === 'UNREADABLE'} />
+      <ExactBytesList pieces={pieces} isUnreadable={risk === 'UNREADABLE'} />
     </div>
   );
 }
+
+/** Who vouches for the digest to be signed. */
+const digestNote = (bytes: NonNullable<Description['bytes']>, pieces: readonly ExactPiece[]): string =>
+  isDigestOf(bytes, pieces)
+    ? 'This browser computed it from the bytes below, and it is the same.'
+    : 'Computed by the service, which vouches for it; this browser did not.';
 
 /** Who vouches for the digest that an approval covers. */
 function fingerprintNote(checks: VoteFindings | undefined): string {

@@ -136,7 +136,8 @@ function counts({ dataSource, aggregation }: Control, type: string): boolean {
   const isSum = aggregation.method === 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM';
   const isUpper = aggregation.operator === AT_MOST || aggregation.operator === BELOW;
   const types = filter?.activity?.map(({ activityType }) => unversioned(activityType)) ?? [];
-  const isInPhase = phase === undefined || (/_SEND_/.test(type) ? phase.submission : phase.signature) !== undefined;
+  // What is signed counts in sends too; what is submitted counts in sends alone.
+  const isInPhase = phase?.submission === undefined || /_SEND_/.test(type);
   return isSum && isUpper && isInPhase && (types.length === 0 || types.includes(unversioned(type)));
 }
 
