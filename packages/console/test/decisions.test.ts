@@ -262,8 +262,22 @@ describe.skipIf(isBrowserMissing)('deciding in the console', { timeout: 90_000 }
     await using hers = await Device.open(browser, service.baseUrl);
     await signInWithKey(hers, mei);
     await hers.visit(`/console/inbox/${id}`);
-    await hers.page.getByRole('button', { name: 'Confirm with a code by mail' }).click();
     const asked = hers.page.getByRole('dialog');
+    // A token is for the key that waits in the dialog; one that the service cannot check is refused.
+    await hers.page.getByRole('button', { name: 'Confirm with a login token' }).click();
+    await asked.getByText(/^[0-9a-f]{64}$/).waitFor();
+    const token = asked.getByRole('textbox', { name: 'Token' });
+    await token.fill('no token');
+    await button(asked, 'Confirm').click();
+    await asked.getByText('This is no token').waitFor();
+    await takeShot(hers.page, 'decision-token-light');
+    expect(await findViolations(hers.page)).toEqual([]);
+    await token.fill('eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUifQ.c2lnbmF0dXJl');
+    await button(asked, 'Confirm').click();
+    await hers.page.getByRole('region', { name: 'Request', exact: true }).getByRole('alert').waitFor();
+    expect(await statusOf(id)).toBe('ACTIVITY_STATUS_AUTHENTICATORS_NEEDED');
+
+    await hers.page.getByRole('button', { name: 'Confirm with a code by mail' }).click();
     await asked.getByText('mei@meridian.example').waitFor();
     await button(asked, 'Send a code').click();
     await asked.getByText('The rules here do not let you ask for a code.').waitFor();

@@ -26,6 +26,7 @@ import { withRequestCheck } from '../request/reading.ts';
 import { KindLine } from '../request/request-sheet.tsx';
 import { StateNotes } from '../request/state-notes.tsx';
 import { useDecision } from '../request/use-decision.ts';
+import { useEffects } from '../request/use-effects.ts';
 import { CameFrom, CheckMark, checkOf, UnverifiedNote, WhyAsked } from '../request/votes.tsx';
 import { isOpen } from '../request/words.ts';
 import styles from './activities.module.css';
@@ -66,6 +67,7 @@ function Loaded({ approval }: { readonly approval: Approval }) {
     if (next === 'bytes') decision.seeBytes();
   };
   useDecisionKeys(approval, description, decision, openLayer);
+  const effects = useEffects(approval);
   const isWaiting = isOpen(activity.status);
   return (
     <Page
@@ -110,8 +112,8 @@ function Loaded({ approval }: { readonly approval: Approval }) {
             <bdi>{activity.failure.message}</bdi>
           </Card>
         )}
-        {isWaiting && <Parties description={description} />}
-        {isWaiting && <WhyAsked progress={progress} />}
+        {isWaiting && <Parties description={description} moved={effects.moved} />}
+        {isWaiting && <WhyAsked progress={progress} limits={effects.limits} />}
         <Why activity={activity} />
         {description.quorumChange !== undefined && <QuorumChange change={description.quorumChange} />}
         {description.policyChange !== undefined && <PolicyDiff change={description.policyChange} />}
