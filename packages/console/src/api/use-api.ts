@@ -5,14 +5,13 @@ import {
   type UseQueryResult,
   useInfiniteQuery,
   useQuery,
-  useQueryClient,
 } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
 import type { Pick } from './pages.ts';
-import { hasManyPages, type PagesMeta, refreshFirstPage } from './refresh.ts';
+import { hasManyPages, type PagesMeta } from './refresh.ts';
+import { useFreshStart } from './use-fresh-start.ts';
 
 type Operations = typeof OPERATIONS;
 /** Methods of the client that read. */
@@ -119,16 +118,6 @@ export function useApiPages<Method extends QueryMethod, Item>(
 }
 
 const isShort = (query: Parameters<typeof hasManyPages>[0]): boolean => !hasManyPages(query);
-
-/** A long list that is opened again shows what it knows, with a first page that is read anew if it is old. */
-function useFreshStart(queryKey: readonly unknown[]): void {
-  const queries = useQueryClient();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the list is opened
-  useEffect(() => {
-    const query = queries.getQueryCache().find({ queryKey });
-    if (query !== undefined && hasManyPages(query) && query.isStale()) void refreshFirstPage(queries, query);
-  }, []);
-}
 
 /** Answers belong to who asked and to the organization that was asked about. */
 export function useShownKey(organizationId: string | undefined): readonly string[] {
