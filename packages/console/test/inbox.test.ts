@@ -5,8 +5,9 @@ import type { TestClient } from '../../server/test/harness/client.ts';
 import { findViolations } from './harness/axe.ts';
 import { Device, isBrowserMissing, launchBrowser, takeShot } from './harness/browser.ts';
 import { signInWithKey } from './harness/sign-in.ts';
-import { makeWorld, type World } from './harness/world.ts';
+import { CAIP2, makeWorld, type World } from './harness/world.ts';
 
+const isFocused = (element: Element): boolean => element === document.activeElement;
 const HOSTILE = '<script>alert(1)</script> \u202Eevil\u202C';
 
 describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 }, () => {
@@ -29,6 +30,22 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
   beforeAll(async () => {
     [world, browser] = await Promise.all([makeWorld(), launchBrowser()]);
     const { ada, grace, bot, treasury, supplier } = world;
+    // At most 100,000 USDC in a day.
+    const limit = await propose(ada, 'create_velocity_control', {
+      name: 'Payouts per day',
+      identifier: 'payouts-per-day',
+      dataSource: {
+        chainAssetTransfer: { definition: [{ caip19: `${CAIP2}/erc20:${world.usdc.address}`, decimals: '6' }] },
+      },
+      aggregation: {
+        method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM',
+        operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+        threshold: '100000',
+        window: { rolling: { duration: '24h' } },
+        groupBy: { organization: {} },
+      },
+    });
+    await grace.run('approve_activity', { fingerprint: limit.fingerprint });
     // Paid once before, so that further payments are routine.
     const first = await propose(bot, 'sign_transaction', world.payment(treasury, supplier, '10'));
     await grace.run('approve_activity', { fingerprint: first.fingerprint });
@@ -53,7 +70,16 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Inbox');
     await open(/Send 12,500.USDC from Treasury/);
     await page.getByText('signature verified here').first().waitFor();
+    await bar()
+      .getByText(/12,510 of 100,000.USDC/)
+      .waitFor();
+    await bar().getByText('this request 12,500').waitFor();
+    const from = bar().getByRole('region', { name: 'From' });
+    await from.getByText(/248,120\.55.USDC/).waitFor();
+    await from.getByText(/235,620\.55.USDC/).waitFor();
     await takeShot(page, 'inbox-transfer-light');
+    await page.keyboard.press('b');
+    await bar().getByText('This browser computed it from the bytes below, and it is the same.').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await bar().getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('You approved, and it is signed.').waitFor();
@@ -118,6 +144,38 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     for (const { id } of made) expect(await statusOf(id)).toBe('ACTIVITY_STATUS_COMPLETED');
   });
 
+  it('moves by J and K, with the row in view', async () => {
+    const { bot, treasury, supplier } = world;
+    for (let index = 1; index <= 12; index += 1) {
+      await propose(bot, 'sign_transaction', world.payment(treasury, supplier, String(100 + index)));
+    }
+    await device.visit('/console/inbox');
+    await row(/Send 112.USDC/)
+      .or(row(/Send 101.USDC/))
+      .first()
+      .waitFor();
+    const rows = page.getByRole('list', { name: 'Requests' }).getByRole('listitem');
+    await rows.first().getByRole('link').focus();
+    for (let step = 0; step < 11; step += 1) await page.keyboard.press('j');
+    const isInView = () =>
+      page.evaluate(() => {
+        const { activeElement } = document;
+        const { top, bottom } = activeElement?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
+        return activeElement?.hasAttribute('data-request') === true && top >= 0 && bottom <= innerHeight;
+      });
+    await expect.poll(isInView).toBe(true);
+    const deep = page.url();
+    // A menu that is open takes the letters.
+    await page.getByRole('button', { name: 'Other ways to approve' }).click();
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('k');
+    await page.keyboard.press('Escape');
+    expect(page.url()).toBe(deep);
+    await page.getByRole('menu').waitFor({ state: 'hidden' });
+    await page.keyboard.press('k');
+    await expect.poll(() => page.url()).not.toBe(deep);
+  });
+
   it('shows a hostile name as the text that it is', async () => {
     await page.getByRole('radio', { name: /For others/ }).click();
     await page
@@ -132,13 +190,17 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
 
   it('explains a denial on the page of an activity', async () => {
     const { mei, payroll, supplier } = world;
-    const { body } = await mei.submit('sign_transaction', world.payment(payroll, supplier, '5000'));
+    const { status } = await mei.submit('sign_transaction', world.payment(payroll, supplier, '5000'));
+    expect(status).toBe(403);
     const activities = await world.ada.query('list_activities', { filterByUserId: mei.userId });
     const { id } = activities.body.activities[0];
-    expect(JSON.stringify(body)).toBeTruthy();
+    expect(await statusOf(id)).toBe('ACTIVITY_STATUS_REJECTED');
     await device.visit(`/console/activities/${id}`);
-    await page.getByRole('heading', { name: /Why it/ }).waitFor();
-    await page.getByText(/above/).first().waitFor();
+    const why = page.getByRole('region', { name: 'Why it was denied' });
+    await why
+      .getByText(/5,000.USDC is above .*1,000.USDC/)
+      .first()
+      .waitFor();
     await takeShot(page, 'activity-light');
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Raw body' }).click();
@@ -153,6 +215,21 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
       .waitFor();
     await takeShot(page, 'activities-light');
     expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press('/');
+    await expect.poll(() => page.getByRole('combobox', { name: 'Type' }).evaluate(isFocused)).toBe(true);
+    // A list that is open takes the letters: none of them leads elsewhere.
+    await page.keyboard.press('Enter');
+    await page.getByRole('listbox').waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('i');
+    await page.keyboard.press('Escape');
+    expect(page.url()).toContain('/console/activities');
+    await page
+      .getByRole('link', { name: /Send 12,500.USDC/ })
+      .first()
+      .click();
+    const heading = page.getByRole('heading', { level: 1, name: /Send 12,500.USDC/ });
+    await expect.poll(() => heading.evaluate(isFocused)).toBe(true);
     await device.visit('/console/activities?status=ACTIVITY_STATUS_REJECTED');
     await page.getByRole('row', { name: /Send 77.USDC/ }).waitFor();
     expect(await page.getByRole('row', { name: /Send 12,500/ }).count()).toBe(0);
@@ -178,6 +255,7 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     await takeShot(page, 'phone-inbox-light');
     await row(/Send 4,000/).click();
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual(['Inbox']);
     await takeShot(page, 'phone-request-light');
     const [reject, approve] = await Promise.all(
       ['Reject', 'Approve'].map((name) => page.getByRole('button', { name, exact: true }).boundingBox()),

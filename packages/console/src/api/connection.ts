@@ -2,31 +2,74 @@ import { createStore } from '../lib/store.ts';
 
 /** What the last answers say about the way to the service. */
 export interface Connection {
-  /** Since when nothing was answered; undefined while answers come. */
+  /** Since when nothing was answered, or only that the service cannot; undefined while answers come. */
   readonly lostSinceMs: number | undefined;
+  /** When the page tries again by itself, while nothing is answered. */
+  readonly nextTryMs: number | undefined;
   /** How far the service's clock is ahead of this computer's. */
   readonly clockOffsetMs: number;
 }
 
-export const connection = createStore<Connection>({ lostSinceMs: undefined, clockOffsetMs: 0 });
+export const connection = createStore<Connection>({
+  lostSinceMs: undefined,
+  nextTryMs: undefined,
+  clockOffsetMs: 0,
+});
 
 /** Headers carry whole seconds. */
 const RESOLUTION_MS = 1000;
+
+/** An answer that only says that there is none. A 503 that names no time to come back is about a setting. */
+const isNoAnswer = ({ status, headers }: Response): boolean =>
+  status === 502 || status === 504 || (status === 503 && (headers.has('retry-after') || !isJson(headers)));
+
+const isJson = (headers: Headers): boolean => headers.get('content-type')?.includes('json') ?? false;
+
+/** No answer comes, or none that helps. */
+export function noteLoss(): void {
+  const before = connection.get();
+  if (before.lostSinceMs === undefined) connection.set({ ...before, lostSinceMs: Date.now() });
+}
+
+export function noteNextTry(nextTryMs: number): void {
+  const before = connection.get();
+  if (before.lostSinceMs !== undefined) connection.set({ ...before, nextTryMs });
+}
+
+/** When the service last said to come back, by the status it said so with. */
+const waits = new Map<number, number>();
+
+/** Undefined where it said nothing, or that time is over. */
+export function askedToWaitUntilMs(status: number, nowMs: number = Date.now()): number | undefined {
+  const untilMs = waits.get(status);
+  return untilMs !== undefined && untilMs > nowMs ? untilMs : undefined;
+}
+
+function noteAnswer(response: Response): void {
+  const seconds = Number(response.headers.get('retry-after') ?? '');
+  if (seconds > 0) waits.set(response.status, Date.now() + seconds * 1000);
+  const said = Date.parse(response.headers.get('date') ?? '');
+  const offsetMs = Number.isNaN(said) ? 0 : said - Date.now();
+  const clockOffsetMs =
+    Math.abs(offsetMs) <= 2 * RESOLUTION_MS ? 0 : Math.round(offsetMs / RESOLUTION_MS) * RESOLUTION_MS;
+  const before = connection.get();
+  if (isNoAnswer(response)) {
+    connection.set({ ...before, lostSinceMs: before.lostSinceMs ?? Date.now(), clockOffsetMs });
+  } else if (before.lostSinceMs !== undefined || before.clockOffsetMs !== clockOffsetMs) {
+    connection.set({ lostSinceMs: undefined, nextTryMs: undefined, clockOffsetMs });
+  }
+}
 
 /** `fetch`, which notes whether the service answers and what time it has. */
 export const watchedFetch: typeof globalThis.fetch = async (input, init) => {
   try {
     const response = await globalThis.fetch(input, init);
-    const said = Date.parse(response.headers.get('date') ?? '');
-    const offsetMs = Number.isNaN(said) ? 0 : said - Date.now();
-    connection.set({
-      lostSinceMs: undefined,
-      clockOffsetMs: Math.abs(offsetMs) <= 2 * RESOLUTION_MS ? 0 : Math.round(offsetMs / RESOLUTION_MS) * RESOLUTION_MS,
-    });
+    noteAnswer(response);
     return response;
   } catch (error) {
+    // Whoever left the page waits for nothing. Answers that took too long are noted by whoever waited.
     const isAborted = init?.signal?.aborted === true && !(error instanceof TypeError);
-    if (!isAborted) connection.set({ ...connection.get(), lostSinceMs: connection.get().lostSinceMs ?? Date.now() });
+    if (!isAborted) noteLoss();
     throw error;
   }
 };

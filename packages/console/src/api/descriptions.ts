@@ -1,11 +1,10 @@
 import type { CustosClient } from '@custos/sdk';
-import { type UseQueryResult, useQueries } from '@tanstack/react-query';
+import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
 import type { Description } from './types.ts';
-import { useApi } from './use-api.ts';
 
 const BATCH_MAX = 100;
 /** Rows come into view in bursts; those of a burst are asked for together. */
@@ -110,10 +109,4 @@ export function useDescriptions(activityIds: readonly string[]): ReadonlyMap<str
       return found;
     },
   });
-}
-
-/** One request with its bytes, as whoever decides has to see it: asked for anew when something happened. */
-export function useDescription(activityId: string | undefined): UseQueryResult<Description, Error> {
-  const answer = useApi('describeActivity', { activityId: activityId ?? '' }, { enabled: activityId !== undefined });
-  return { ...answer, data: answer.data?.description } as UseQueryResult<Description, Error>;
 }

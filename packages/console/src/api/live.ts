@@ -1,7 +1,9 @@
 import type { CustosClient } from '@custos/sdk';
 import type { QueryClient } from '@tanstack/react-query';
 import { createStore, useStore } from '../lib/store.ts';
+import { concernOf } from './concerns.ts';
 import { noticeEnd } from './query-client.ts';
+import { Refresher, refresh } from './refresh.ts';
 
 /** Whether the page is told of news as they happen. */
 export interface Live {
@@ -18,47 +20,51 @@ const enter = (state: Live['state']): void => {
   if (live.get().state !== state) live.set({ state, sinceMs: Date.now() });
 };
 
-/** What an event makes stale: methods of the client whose answers may have changed. */
-const STALE: Readonly<Record<string, readonly string[]>> = {
-  ACTIVITY: [],
-  SEND: ['listSends', 'getSendTransactionStatus', 'getWalletAddressBalances'],
-  WEBHOOK_DELIVERY: ['listWebhookDeliveries', 'getWebhookDelivery', 'getWebhookStatistics'],
-};
+/** Where a feed stands, over all the times that it is begun again. */
+export interface Place {
+  cursor?: string;
+  isOpened?: boolean;
+}
 
-/** News often come in bursts; the page asks once for each. */
-const SETTLE_MS = 250;
-
-/** Follows the organization until the signal says otherwise, and refreshes what the page shows. */
-export async function follow(client: CustosClient, queries: QueryClient, signal: AbortSignal): Promise<void> {
-  const stale = new Set<string>();
-  let everything = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const refresh = (): void => {
-    timer = undefined;
-    const all = everything;
-    const methods = new Set(stale);
-    everything = false;
-    stale.clear();
-    void queries.invalidateQueries({
-      queryKey: ['api'],
-      predicate: ({ queryKey }) => all || methods.has(String(queryKey[2])),
-    });
+/**
+ * Follows the organization until the signal says otherwise, and refreshes what the page shows. A feed that begins without
+ * a place says nothing of what happened before: what was asked for until then is asked for again.
+ */
+export async function follow(
+  client: CustosClient,
+  queries: QueryClient,
+  signal: AbortSignal,
+  place: Place = {},
+): Promise<void> {
+  const refresher = new Refresher((concern) => refresh(queries, concern));
+  const onOpen = (): void => {
+    enter('live');
+    if (place.cursor !== undefined) return;
+    // What is on its way when a page opens its first feed was asked for together with it.
+    const isAgain = place.isOpened === true;
+    place.isOpened = true;
+    refresh(
+      queries,
+      'everything',
+      ({ state }) => state.dataUpdatedAt > 0 || (isAgain && state.fetchStatus === 'fetching'),
+    );
   };
   enter('connecting');
   try {
-    const hears = { signal, onOpen: () => enter('live'), onInterrupted: () => enter('lost') };
+    const { cursor } = place;
+    const hears = { signal, onOpen, onInterrupted: () => enter('lost'), ...(cursor !== undefined && { cursor }) };
     for await (const event of client.feed(hears)) {
-      const methods = STALE[event.kind];
-      if (methods === undefined || methods.length === 0) everything = true;
-      else for (const method of methods) stale.add(method);
-      timer ??= setTimeout(refresh, SETTLE_MS);
+      place.cursor = event.cursor;
+      refresher.add(concernOf(event));
     }
   } catch (error) {
     if (!signal.aborted) {
       enter('lost');
       noticeEnd(error);
+      // It ended for good. Whether the session did too, one question tells at once.
+      await client.whoami({}, { signal }).catch(noticeEnd);
     }
   } finally {
-    clearTimeout(timer);
+    refresher.stop();
   }
 }

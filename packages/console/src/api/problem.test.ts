@@ -1,6 +1,6 @@
 import { CustosError, NetworkError } from '@custos/sdk';
 import { afterEach, describe, expect, test } from 'vitest';
-import { connection } from './connection.ts';
+import { connection, watchedFetch } from './connection.ts';
 import { problemOf } from './problem.ts';
 
 const NOW = Date.UTC(2026, 10, 16, 10, 4, 3);
@@ -8,7 +8,7 @@ const answer = (httpStatus: number, code = 'ANY', details: readonly unknown[] = 
   new CustosError(code, 'the wallet has no such account', { httpStatus, details });
 
 describe('problems', () => {
-  afterEach(() => connection.set({ lostSinceMs: undefined, clockOffsetMs: 0 }));
+  afterEach(() => connection.set({ lostSinceMs: undefined, nextTryMs: undefined, clockOffsetMs: 0 }));
 
   test.each([
     [401, 'session'],
@@ -33,8 +33,16 @@ describe('problems', () => {
     expect(text).toContain('counts once');
   });
 
-  test('a limit says when to come back', () => {
-    expect(problemOf(answer(429, 'RATE_LIMIT_EXCEEDED', [{ retryAfterSeconds: 8 }]), NOW).retryAtMs).toBe(NOW + 8000);
+  test('a limit says when to come back', async () => {
+    const real = globalThis.fetch;
+    globalThis.fetch = (async () => new Response('', { status: 429, headers: { 'retry-after': '8' } })) as typeof fetch;
+    const before = Date.now();
+    await watchedFetch('http://service.test');
+    globalThis.fetch = real;
+    const { retryAtMs = 0 } = problemOf(answer(429, 'RATE_LIMIT_EXCEEDED'));
+    expect(retryAtMs - before).toBeGreaterThanOrEqual(8000);
+    expect(retryAtMs - before).toBeLessThan(9000);
+    expect(problemOf(answer(429), before + 20_000).retryAtMs).toBeUndefined();
   });
 
   test('a refused time is about the clock only where the clocks differ', () => {
@@ -43,7 +51,7 @@ describe('problems', () => {
       violations: [{ field: 'timestampMs', description: 'is too old' }],
     });
     expect(problemOf(refused, NOW).kind).toBe('invalid');
-    connection.set({ lostSinceMs: undefined, clockOffsetMs: 432_000 });
+    connection.set({ lostSinceMs: undefined, nextTryMs: undefined, clockOffsetMs: 432_000 });
     const { kind, text } = problemOf(refused, NOW);
     expect(kind).toBe('clock');
     expect(text).toContain('7 min 12 s behind the service');

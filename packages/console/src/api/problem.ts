@@ -1,5 +1,5 @@
 import { ActivityError, ActivityFailedError, ActivityRejectedError, CustosError, NetworkError } from '@custos/sdk';
-import { connection } from './connection.ts';
+import { askedToWaitUntilMs, connection } from './connection.ts';
 
 /** Why something did not work, in words for the person in front of it. */
 export interface Problem {
@@ -64,8 +64,8 @@ export function problemOf(error: unknown, nowMs: number = Date.now()): Problem {
       );
     case 'too-often':
     case 'unavailable': {
-      const seconds = retryAfterOf(error);
-      return problem(kind, error.message, { ...found, ...(seconds > 0 && { retryAtMs: nowMs + seconds * 1000 }) });
+      const retryAtMs = askedToWaitUntilMs(error.httpStatus ?? 0, nowMs);
+      return problem(kind, sentence(error.message), { ...found, ...(retryAtMs !== undefined && { retryAtMs }) });
     }
     default:
       return problem(kind, sentence(error.message), found);
@@ -127,12 +127,6 @@ function duration(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
 }
-
-const retryAfterOf = ({ details }: CustosError): number =>
-  details.reduce<number>((found, detail) => {
-    const seconds = (detail as { retryAfterSeconds?: unknown } | null)?.retryAfterSeconds;
-    return typeof seconds === 'number' ? seconds : found;
-  }, 0);
 
 function activityIn(details: readonly unknown[]): { activityId?: string } {
   for (const detail of details) {

@@ -1,7 +1,14 @@
-import { CustosError } from '@custos/sdk';
+import { CustosError, NetworkError } from '@custos/sdk';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { currentSession, endSession } from '../session/session.ts';
+import { noteLoss } from './connection.ts';
 import { isStampedBy } from './stamped-by.ts';
+
+/** An answer that did not come in time, which `fetch` cannot tell from a page that was left. */
+function notice(error: unknown): void {
+  if (error instanceof NetworkError) noteLoss();
+  noticeEnd(error);
+}
 
 /** Whatever is asked, a key that the service no longer takes ends the session in this browser too. */
 export function noticeEnd(error: unknown): void {
@@ -12,8 +19,8 @@ export function noticeEnd(error: unknown): void {
 }
 
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: noticeEnd }),
-  mutationCache: new MutationCache({ onError: noticeEnd }),
+  queryCache: new QueryCache({ onError: notice }),
+  mutationCache: new MutationCache({ onError: notice }),
   defaultOptions: {
     // The SDK repeats what helps to be repeated; the feed says when something is new.
     queries: { retry: false, staleTime: 5_000, refetchOnWindowFocus: true, networkMode: 'always' },

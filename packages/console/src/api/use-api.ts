@@ -10,6 +10,9 @@ import { useMemo } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
+import type { Pick } from './pages.ts';
+import { hasManyPages, type PagesMeta } from './refresh.ts';
+import { useFreshStart } from './use-fresh-start.ts';
 
 type Operations = typeof OPERATIONS;
 /** Methods of the client that read. */
@@ -79,24 +82,31 @@ export function useApiPages<Method extends QueryMethod, Item>(
   const client = useClient();
   const shown = useShownKey(organizationId);
   const { session } = useSessionState();
+  const read = (after: string, signal: AbortSignal): Promise<AnswerOf<Method>> => {
+    const paginationOptions = { limit: String(pageSize), ...(after !== '' && { after }) };
+    const options = { signal, ...(organizationId !== undefined && { organizationId }) };
+    return call(client, method, { ...parameters, paginationOptions }, options);
+  };
+  const queryKey = ['api', shown, method, parameters, { pageSize }];
+  const meta: PagesMeta = { pick: pick as Pick, readFirst: (signal) => read('', signal) };
+  useFreshStart(queryKey);
   const query = useInfiniteQuery({
-    queryKey: ['api', shown, method, parameters, { pageSize }],
+    queryKey,
     initialPageParam: '',
-    queryFn: ({ signal, pageParam }) => {
-      const paginationOptions = { limit: String(pageSize), ...(pageParam !== '' && { after: pageParam }) };
-      return call(
-        client,
-        method,
-        { ...parameters, paginationOptions },
-        { signal, ...(organizationId !== undefined && { organizationId }) },
-      );
-    },
+    queryFn: ({ signal, pageParam }) => read(pageParam, signal),
+    meta,
+    // Of a long list only the first page is asked for again; the feed says when.
+    refetchOnMount: isShort,
+    refetchOnWindowFocus: isShort,
+    refetchOnReconnect: isShort,
     getNextPageParam: (last) => {
       const { pageInfo } = last as { pageInfo?: PageInfo };
       return pageInfo?.hasNextPage === true ? pageInfo.endCursor : undefined;
     },
     enabled: enabled && session !== undefined,
-    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    ...(everyMs !== undefined && {
+      refetchInterval: (asked: Parameters<typeof hasManyPages>[0]) => (hasManyPages(asked) ? false : everyMs),
+    }),
   });
   const pages = query.data?.pages;
   // biome-ignore lint/correctness/useExhaustiveDependencies: every `pick` of one list picks the same
@@ -110,6 +120,8 @@ export function useApiPages<Method extends QueryMethod, Item>(
     },
   };
 }
+
+const isShort = (query: Parameters<typeof hasManyPages>[0]): boolean => !hasManyPages(query);
 
 /** Answers belong to who asked and to the organization that was asked about. */
 export function useShownKey(organizationId: string | undefined): readonly string[] {

@@ -11,7 +11,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { clientBy, useClient } from './client.ts';
+import { noteLoss } from './connection.ts';
 import { type Problem, problemOf } from './problem.ts';
+import { refresh } from './refresh.ts';
 import type { AnswerOf, ParametersOf } from './use-api.ts';
 
 type Operations = typeof OPERATIONS;
@@ -67,13 +69,14 @@ export function useSubmit<Method extends SubmitMethod>(method: Method): Submit<M
         const { activity } = error;
         return { state: 'waits', needs: NEEDS[activity.status] ?? 'time', activity };
       }
+      if (error instanceof NetworkError) noteLoss();
       lost.current = error instanceof CustosError && mayRepeat(error) ? error.request : undefined;
       const isUnknown = error instanceof CustosError && error.httpStatus === 401;
       if (isUnknown && work.isOfSession) throw error;
       const problem = isUnknown ? notAccepted(error) : problemOf(error);
       return { state: 'refused', problem, repeatable: lost.current !== undefined };
     } finally {
-      void queries.invalidateQueries({ queryKey: ['api'] });
+      refresh(queries);
     }
   }
 

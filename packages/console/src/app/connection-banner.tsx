@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { connection } from '../api/connection.ts';
+import { refresh } from '../api/refresh.ts';
 import { Button } from '../kit/button.tsx';
 import { Note } from '../kit/note.tsx';
 import { useStore } from '../lib/store.ts';
@@ -13,7 +14,7 @@ const SKEW_TOLERATED_MS = 2 * 60_000;
 
 /** No connection: since when, what is off, and when the page tries again. Clocks that differ too much: both times. */
 export function ConnectionBanner() {
-  const { lostSinceMs, clockOffsetMs } = useStore(connection);
+  const { lostSinceMs, nextTryMs, clockOffsetMs } = useStore(connection);
   const queries = useQueryClient();
   const now = useNow();
   if (lostSinceMs !== undefined) {
@@ -24,13 +25,14 @@ export function ConnectionBanner() {
         role="status"
         title={`No answer from the service since ${clockMinutes(lostSinceMs)}.`}
         actions={
-          <Button size="small" onClick={() => void queries.invalidateQueries({ queryKey: ['api'] })}>
+          <Button size="small" onClick={() => refresh(queries)}>
             Try now
           </Button>
         }
       >
-        What you see is from then. Voting is off until it is back; the page tries again by itself every 8 s. A vote sent
-        just before can be sent again: the same bytes count once.
+        What you see is from then. Voting is off until it is back; the page tries again by itself
+        {nextTryMs !== undefined && `, next at ${clock(nextTryMs)}`}. A vote sent just before can be sent again: the
+        same bytes count once.
       </Note>
     );
   }

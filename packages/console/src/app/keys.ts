@@ -25,11 +25,16 @@ export function setSingleKeys(isOn: boolean): void {
   }
 }
 
+/** What is over the page takes the keys: dialogs, menus and lists to choose from. */
+const COVERS = ['dialog', 'alertdialog', 'menu', 'listbox']
+  .map((role) => `[role="${role}"]:not([data-ending-style])`)
+  .join(', ');
+
 export type KeyHandler = (event: KeyboardEvent) => void;
 
 /**
  * Keys of a page, while it is mounted: `useKeys({ a: approve, r: reject, 'g i': toInbox, 'ctrl+enter': act })`. Letters do
- * nothing in fields and dialogs, or when they are switched off; those with Ctrl work everywhere.
+ * nothing in fields, dialogs and menus, or when they are switched off; those with Ctrl work everywhere.
  */
 export function useKeys(handlers: Readonly<Record<string, KeyHandler | undefined>>, isOn = true): void {
   const latest = useRef(handlers);
@@ -41,7 +46,7 @@ export function useKeys(handlers: Readonly<Record<string, KeyHandler | undefined
       if (event.defaultPrevented || event.isComposing) return;
       const key = keyOf(event);
       const isSingle = !key.includes('+') && key !== 'escape';
-      const isCovered = document.querySelector('[role="dialog"]:not([data-ending-style])') !== null;
+      const isCovered = document.querySelector(COVERS) !== null;
       if (isSingle && (!singleKeys.get() || isTyping(event.target) || isCovered)) return;
       const sequence = leader && performance.now() - leader.atMs < 1500 ? `${leader.key} ${key}` : undefined;
       const handler = (sequence && latest.current[sequence]) || latest.current[key];

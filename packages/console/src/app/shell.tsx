@@ -16,6 +16,7 @@ import { SessionEnding } from '../session/session-ending.tsx';
 import { SignInAgain } from '../session/sign-in-again.tsx';
 import { Account } from './account.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
+import { focusHeading } from './focus-heading.ts';
 import { useFollow } from './follow.ts';
 import { useKeys } from './keys.ts';
 import { useNewsOfInbox } from './notifications.ts';
@@ -60,7 +61,7 @@ function SignedIn() {
     'g a': go('/activities'),
     'g w': go('/wallets'),
     'g p': go('/policies'),
-    '/': () => document.querySelector<HTMLElement>('[data-filter]')?.focus(),
+    '/': focusFilter,
   });
   const main = useRef<HTMLElement>(null);
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
@@ -70,12 +71,14 @@ function SignedIn() {
     // Among many tabs, the one where something waits is found by its number.
     document.title = `${forMe > 0 ? `(${forMe}) ` : ''}${titleOf(page)} · Custos`;
   }, [page, forMe]);
+  // A request opens beside its list: there the focus stays where it is.
+  const opened = page === 'inbox' ? page : pathname;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page is what moves the focus
   useEffect(() => {
-    // A new page starts at its top for screen readers too.
-    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    const wasFirst = isFirst.current;
     isFirst.current = false;
-  }, [page]);
+    return wasFirst || main.current === null ? undefined : focusHeading(main.current);
+  }, [opened]);
   const isNarrow = useNarrow();
   return (
     <ShellContext value={actions}>
@@ -103,6 +106,13 @@ function SignedIn() {
       </Suspense>
     </ShellContext>
   );
+}
+
+/** The filter of the page, or the first of several. */
+function focusFilter(): void {
+  const filter = document.querySelector<HTMLElement>('[data-filter]');
+  const first = filter?.matches('input, button') ? filter : filter?.querySelector<HTMLElement>('input, button');
+  first?.focus();
 }
 
 const titleOf = (page: string): string =>

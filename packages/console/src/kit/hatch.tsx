@@ -20,7 +20,11 @@ export function Hatch({ title, bytes, children }: HatchProps) {
         </p>
       )}
       {bytes !== undefined && (
-        <p className={styles.bytes}>{bytes.replace(/^0x/, '').replace(/(.{4})(?=.)/gs, '$1 ')}</p>
+        // Long bytes scroll, also by the keys.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
+        <p className={styles.bytes} tabIndex={0}>
+          {bytes.replace(/^0x/, '').replace(/(.{4})(?=.)/gs, '$1 ')}
+        </p>
       )}
       {children}
     </div>

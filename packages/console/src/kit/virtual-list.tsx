@@ -50,7 +50,8 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   }));
   return (
     <div ref={scroller} className={cx(styles.scroller, props.className)}>
-      <ul aria-label={label} className={styles.content} style={{ height: virtualizer.getTotalSize() }}>
+      {/* biome-ignore lint/a11y/noRedundantRoles: Safari takes the role from lists without bullets */}
+      <ul role="list" aria-label={label} className={styles.content} style={{ height: virtualizer.getTotalSize() }}>
         {shown.map(({ key, index, start }) => {
           const item = items[index];
           if (item === undefined) return null;

@@ -1,7 +1,6 @@
 import {
   ApiKeyStamper,
   CustosError,
-  createClient,
   errorOfAnswer,
   fetchServiceKeys,
   PasskeyStamper,
@@ -9,6 +8,7 @@ import {
   type Stamper,
   verifySession,
 } from '@custos/sdk';
+import { clientBy } from '../api/client.ts';
 import { watchedFetch } from '../api/connection.ts';
 import type { Credentials } from './credentials.ts';
 import type { SessionOrigin } from './key-store.ts';
@@ -20,9 +20,6 @@ const LAST_ORGANIZATION = 'custos-organization';
 
 /** Where the person signed in last from this browser; an id is no secret. */
 export const lastOrganizationId = (): string => localStorage.getItem(LAST_ORGANIZATION) ?? '';
-
-const clientBy = (stamper: Stamper, organizationId: string) =>
-  createClient({ baseUrl: location.origin, organizationId, stamper, fetch: watchedFetch });
 
 export const passkeyStamper = (credentialIds?: readonly string[]): PasskeyStamper =>
   new PasskeyStamper({ rpId: location.hostname, ...(credentialIds && { credentialIds }) });

@@ -5,6 +5,7 @@ import { Button } from '../kit/button.tsx';
 import { TextArea, TextField } from '../kit/field.tsx';
 import { FileDrop } from '../kit/file-drop.tsx';
 import { Note } from '../kit/note.tsx';
+import { clock } from '../lib/time.ts';
 import { readCredentials } from './credentials.ts';
 import { signInWithApiKey, signInWithPasskey } from './login.ts';
 import { whyNoPasskeys } from './passkeys.ts';
@@ -88,6 +89,7 @@ export function SignInForm({ organizationId, onOrganizationId, onDone }: SignInF
       {problem !== undefined && (
         <Note tone="deny" title={problem.title} role="alert">
           {problem.text}
+          {problem.retryAtMs !== undefined && ` Try again at ${clock(problem.retryAtMs)}.`}
         </Note>
       )}
       <Button

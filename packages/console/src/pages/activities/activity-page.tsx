@@ -1,9 +1,8 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { type Approval, type CheckedVotes, useApproval, useVoteChecks } from '../../api/approvals.ts';
-import { useDescription } from '../../api/descriptions.ts';
+import { useMemo, useState } from 'react';
+import { type Approval, useApproval, useVoteChecks } from '../../api/approvals.ts';
 import { problemOf } from '../../api/problem.ts';
-import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { Avatar } from '../../kit/avatar.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
@@ -23,11 +22,13 @@ import { Confirmation, useDecisionKeys } from '../request/open-request.tsx';
 import { Parties } from '../request/parties.tsx';
 import { PolicyDiff } from '../request/policy-diff.tsx';
 import { QuorumChange } from '../request/quorum-change.tsx';
+import { withRequestCheck } from '../request/reading.ts';
 import { KindLine } from '../request/request-sheet.tsx';
 import { StateNotes } from '../request/state-notes.tsx';
 import { useDecision } from '../request/use-decision.ts';
+import { useEffects } from '../request/use-effects.ts';
 import { CameFrom, CheckMark, checkOf, UnverifiedNote, WhyAsked } from '../request/votes.tsx';
-import { isOpen, withoutDescription } from '../request/words.ts';
+import { isOpen } from '../request/words.ts';
 import styles from './activities.module.css';
 import { Followed } from './followed.tsx';
 import { Why } from './why.tsx';
@@ -41,8 +42,7 @@ export function ActivityPage() {
 
 function AskedActivity({ activityId }: { readonly activityId: string }) {
   const approval = useApproval(activityId);
-  const description = useDescription(activityId);
-  if (approval.data === undefined || (description.data === undefined && !description.isError)) {
+  if (approval.data === undefined) {
     return (
       <Page title={`Activity ${activityId}`} parent={PARENT}>
         {approval.isError ? (
@@ -53,15 +53,13 @@ function AskedActivity({ activityId }: { readonly activityId: string }) {
       </Page>
     );
   }
-  const found = approval.data.approval;
-  return (
-    <Loaded approval={found} description={description.data ?? withoutDescription(activityId, found.activity.type)} />
-  );
+  return <Loaded approval={approval.data.approval} />;
 }
 
-function Loaded({ approval, description }: { readonly approval: Approval; readonly description: Description }) {
-  const { activity, progress } = approval;
+function Loaded({ approval }: { readonly approval: Approval }) {
+  const { activity, progress, description: told } = approval;
   const checks = useVoteChecks(activity, progress.votes.length);
+  const description = useMemo(() => withRequestCheck(told, checks.data), [told, checks.data]);
   const decision = useDecision(approval, description, checks);
   const [layer, setLayer] = useState<Layer>('fields');
   const openLayer = (next: Layer): void => {
@@ -69,6 +67,7 @@ function Loaded({ approval, description }: { readonly approval: Approval; readon
     if (next === 'bytes') decision.seeBytes();
   };
   useDecisionKeys(approval, description, decision, openLayer);
+  const effects = useEffects(approval);
   const isWaiting = isOpen(activity.status);
   return (
     <Page
@@ -113,8 +112,8 @@ function Loaded({ approval, description }: { readonly approval: Approval; readon
             <bdi>{activity.failure.message}</bdi>
           </Card>
         )}
-        {isWaiting && <Parties description={description} />}
-        {isWaiting && <WhyAsked progress={progress} />}
+        {isWaiting && <Parties description={description} moved={effects.moved} />}
+        {isWaiting && <WhyAsked progress={progress} limits={effects.limits} />}
         <Why activity={activity} />
         {description.quorumChange !== undefined && <QuorumChange change={description.quorumChange} />}
         {description.policyChange !== undefined && <PolicyDiff change={description.policyChange} />}
@@ -134,13 +133,13 @@ function Loaded({ approval, description }: { readonly approval: Approval; readon
           <DecisionBar approval={approval} description={description} decision={decision} />
         </div>
       )}
-      <Confirmation approval={approval} description={description} decision={decision} />
+      <Confirmation description={description} checks={checks.data} decision={decision} />
     </Page>
   );
 }
 
 /** Who voted, and what this browser found about each signature. */
-function VotesCard({ approval, checks }: { readonly approval: Approval; readonly checks: CheckedVotes | undefined }) {
+function VotesCard({ approval, checks }: { readonly approval: Approval; readonly checks: VoteFindings | undefined }) {
   const { votes } = approval.progress;
   const verified = votes.filter(({ voteId }) => checkOf(checks, voteId) === 'verified').length;
   return (

@@ -1,5 +1,5 @@
 import { type Activity, OPERATIONS } from '@custos/sdk';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useDescriptions } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
@@ -111,13 +111,19 @@ function What({ activity }: { readonly activity: Activity }) {
   const ids = useMemo(() => [activity.id], [activity.id]);
   const description = useDescriptions(ids).get(activity.id);
   return (
-    <span className={styles.what}>
+    <Link
+      to="/activities/$activityId"
+      params={{ activityId: activity.id }}
+      className={styles.what}
+      // The row is the tab stop; the link is for whoever opens it elsewhere.
+      tabIndex={-1}
+    >
       {description === undefined ? (
         <span className={styles.type}>{plainType(activity.type)}</span>
       ) : (
         <Sentence parts={description.sentence} size="fact" />
       )}
-    </span>
+    </Link>
   );
 }
 
@@ -140,7 +146,7 @@ interface FiltersProps {
 function Filters({ search, onChange }: FiltersProps) {
   const users = useApi('listUsers', {});
   return (
-    <search className={styles.filters} aria-label="Filter activities">
+    <search className={styles.filters} aria-label="Filter activities" data-filter="">
       <Select
         label="Type"
         hideLabel

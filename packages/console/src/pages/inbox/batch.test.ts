@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
-import { amountsOf, sumAmounts, whyNotTogether } from './batch.ts';
+import type { VoteFindings } from '../../api/vote.ts';
+import { sumAmounts, whyChanged, whyNotTogether } from './batch.ts';
 
 const approval = (type: string, progress: object = { waitsForMe: true }): Approval =>
   ({ activity: { id: type, type }, progress }) as unknown as Approval;
@@ -12,7 +13,9 @@ describe('what is decided together', () => {
   const first = { approval: approval('SIGN'), description: description('ROUTINE') };
 
   test('routine requests of one type and wallet', () => {
-    expect(whyNotTogether(approval('SIGN'), description('ROUTINE'), [first])).toBeUndefined();
+    expect(
+      whyNotTogether({ approval: approval('SIGN'), description: description('ROUTINE') }, [first]),
+    ).toBeUndefined();
   });
 
   test.each([
@@ -21,9 +24,48 @@ describe('what is decided together', () => {
     ['a danger', approval('SIGN'), description('DANGER')],
     ['a further proof', approval('SIGN', { waitsForMe: true, authentication: {} }), description('ROUTINE')],
     ['what waits for others', approval('SIGN', { waitsForMe: false }), description('ROUTINE')],
-    ['no sentence', approval('SIGN'), undefined],
   ])('not with %s', (_, other, itsDescription) => {
-    expect(whyNotTogether(other, itsDescription, [first])).toEqual(expect.any(String));
+    expect(whyNotTogether({ approval: other, description: itsDescription }, [first])).toEqual(expect.any(String));
+  });
+});
+
+describe('what changed since it was chosen', () => {
+  const item = (activity: object = {}, progress: object = {}, described: object = {}) => ({
+    approval: {
+      activity: { id: '1', type: 'SIGN', status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', fingerprint: 'f', ...activity },
+      progress: { waitsForMe: true, ...progress },
+    } as unknown as Approval,
+    description: { ...description('ROUTINE'), text: 'Send', marks: [], steps: [], recipients: [], ...described },
+  });
+  const known: VoteFindings = { votes: [], request: { state: 'known', body: '{}' } };
+
+  test('nothing', () => {
+    expect(whyChanged(item(), item(), known)).toBeUndefined();
+    // Lists come without the bytes.
+    expect(
+      whyChanged(item(), item({}, {}, { bytes: { algorithm: '', digest: '0x1', unsigned: '' } }), known),
+    ).toBeUndefined();
+    // Rejecting needs no signatures.
+    expect(whyChanged(item(), item(), undefined)).toBeUndefined();
+  });
+
+  test.each([
+    ['a decision', item({ status: 'ACTIVITY_STATUS_REJECTED' }), known, /decided meanwhile/],
+    ['a vote of mine', item({}, { waitsForMe: false }), known, /no longer waits/],
+    ['a further proof', item({}, { authentication: {} }), known, /further proof/],
+    ['a lapse', item({}, { isLapsed: true }), known, /lapsed/],
+    ['another sentence', item({}, {}, { text: 'Send more' }), known, /reads differently/],
+    ['another risk', item({}, {}, { risk: 'DANGER' }), known, /reads differently/],
+    ['another request', item({ fingerprint: 'g' }), known, /reads differently/],
+    [
+      'bytes that do not come',
+      item(),
+      { votes: [], request: { state: 'not-checkable', body: undefined } },
+      /not checkable/,
+    ],
+    ['other bytes', item(), { votes: [], request: { state: 'contradicted', body: '{}' } }, /another one/],
+  ] as const)('%s', (_, now, findings, words) => {
+    expect(whyChanged(item(), now, findings)).toMatch(words);
   });
 });
 
@@ -37,12 +79,5 @@ describe('sums', () => {
 
   test('say what they lack', () => {
     expect(sumAmounts(['unlimited USDC', '1 ETH'])).toEqual({ sums: ['1\u00a0ETH'], isPartial: true });
-  });
-
-  test('are taken from the sentence, else from the fields', () => {
-    const said = { ...description('ROUTINE'), sentence: [{ text: 'Send ' }, { text: '5 ETH', strong: true }] };
-    expect(amountsOf(said)).toEqual(['5 ETH']);
-    const fields = [{ label: 'Value', kind: 'AMOUNT' as const, value: [{ text: '2 ETH' }] }];
-    expect(amountsOf({ ...description('ROUTINE'), fields })).toEqual(['2 ETH']);
   });
 });

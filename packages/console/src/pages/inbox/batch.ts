@@ -1,34 +1,64 @@
 import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { formatUnits } from '../../lib/amounts.ts';
+import { readAmount } from '../request/moved.ts';
+import { readingOf, whyNotApprove, withRequestCheck } from '../request/reading.ts';
+import { isOpen } from '../request/words.ts';
 
 export interface BatchItem {
   readonly approval: Approval;
   readonly description: Description;
 }
 
+export const itemOf = (approval: Approval): BatchItem => ({ approval, description: approval.description });
+
 /** A batch takes only routine requests of one type and wallet. */
 const groupOf = ({ approval, description }: BatchItem): string =>
   `${approval.activity.type} ${description.sender?.walletId ?? description.sender?.address ?? ''}`;
 
 /** Why a request cannot be decided together with those that are chosen; undefined where it can. */
-export function whyNotTogether(
-  approval: Approval,
-  description: Description | undefined,
-  chosen: readonly BatchItem[],
-): string | undefined {
-  if (description === undefined) return 'its sentence is not there yet';
+export function whyNotTogether(item: BatchItem, chosen: readonly BatchItem[]): string | undefined {
+  const { approval, description } = item;
   if (!approval.progress.waitsForMe) return 'it does not wait for you';
   if (approval.progress.authentication !== undefined) return 'it needs a further proof';
   if (description.risk !== 'ROUTINE') return 'only routine requests go together';
   const [first] = chosen;
-  if (first !== undefined && groupOf(first) !== groupOf({ approval, description })) {
+  if (first !== undefined && groupOf(first) !== groupOf(item)) {
     return 'only requests of one type and wallet go together';
   }
   return undefined;
 }
 
-const AMOUNT = /^([0-9][0-9,]*)(?:\.([0-9]+))?[ \u00a0](.+)$/u;
+/**
+ * Why a request is not decided although it was chosen: it is no longer what the person read, or what was found about its
+ * votes forbids it. Undefined where nothing changed.
+ */
+export function whyChanged(
+  { approval, description }: BatchItem,
+  now: BatchItem,
+  findings: VoteFindings | undefined,
+): string | undefined {
+  const { activity, progress } = now.approval;
+  if (!isOpen(activity.status)) return 'it was decided meanwhile';
+  if (!progress.waitsForMe) return 'it no longer waits for you';
+  if (progress.authentication !== undefined) return 'it needs a further proof';
+  if (progress.isLapsed !== approval.progress.isLapsed) return 'its approvals lapsed meanwhile';
+  if (briefReading(now) !== briefReading({ approval, description })) {
+    return 'it reads differently than when you chose it';
+  }
+  if (findings === undefined) return undefined;
+  const why = whyNotApprove(findings);
+  if (why !== undefined) return lowered(why);
+  const checked = withRequestCheck(now.description, findings);
+  return checked.risk === 'ROUTINE' ? undefined : (checked.marks.at(-1)?.text ?? 'it is no longer routine');
+}
+
+/** Lists come without the bytes. */
+const briefReading = ({ approval, description: { bytes: _, ...brief } }: BatchItem): string =>
+  readingOf(approval.activity.fingerprint, brief);
+
+const lowered = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`;
 
 /** Amounts as they are written in fields, added by unit and exactly. What is no plain amount is left out and counted. */
 export function sumAmounts(texts: readonly string[]): {
@@ -38,27 +68,19 @@ export function sumAmounts(texts: readonly string[]): {
   const byUnit = new Map<string, { units: bigint; decimals: number }>();
   let isPartial = false;
   for (const text of texts) {
-    const [, whole, fraction = '', unit] = AMOUNT.exec(text.trim()) ?? [];
-    if (whole === undefined || unit === undefined) {
+    const amount = readAmount(text);
+    if (amount === undefined) {
       isPartial = true;
       continue;
     }
-    const known = byUnit.get(unit) ?? { units: 0n, decimals: 0 };
-    const decimals = Math.max(known.decimals, fraction.length);
-    const units =
-      known.units * 10n ** BigInt(decimals - known.decimals) +
-      BigInt(whole.replaceAll(',', '') + fraction.padEnd(decimals, '0'));
-    byUnit.set(unit, { units, decimals });
+    const known = byUnit.get(amount.unit) ?? { units: 0n, decimals: 0 };
+    const decimals = Math.max(known.decimals, amount.decimals);
+    const scaled = (one: { readonly units: bigint; readonly decimals: number }): bigint =>
+      one.units * 10n ** BigInt(decimals - one.decimals);
+    byUnit.set(amount.unit, { units: scaled(known) + scaled(amount), decimals });
   }
   return {
     sums: [...byUnit].map(([unit, { units, decimals }]) => `${formatUnits(units, decimals)}\u00a0${unit}`),
     isPartial,
   };
-}
-
-/** What a request moves: the strong words of its sentence that are amounts, or its fields of that kind. */
-export function amountsOf({ sentence, fields }: Description): readonly string[] {
-  const said = sentence.flatMap(({ text, strong }) => (strong && AMOUNT.test(text.trim()) ? [text] : []));
-  if (said.length > 0) return said;
-  return fields.filter(({ kind }) => kind === 'AMOUNT').map(({ value }) => value.map(({ text }) => text).join(''));
 }

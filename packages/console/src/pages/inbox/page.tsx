@@ -1,12 +1,12 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { type Approval, type ApprovalFilter, useApprovals } from '../../api/approvals.ts';
-import { useDescriptions } from '../../api/descriptions.ts';
 import { LiveState } from '../../app/connection-banner.tsx';
 import { useKeys } from '../../app/keys.ts';
 import { useNow } from '../../app/now.ts';
 import { Page } from '../../kit/page.tsx';
 import { SplitSide, SplitView } from '../../kit/split-view.tsx';
+import type { VirtualListHandle } from '../../kit/virtual-list.tsx';
 import { count } from '../../lib/amounts.ts';
 import { timeLeft } from '../../lib/time.ts';
 import { useNarrow } from '../../lib/use-media.ts';
@@ -14,7 +14,6 @@ import { OpenRequest } from '../request/open-request.tsx';
 import { isOpen } from '../request/words.ts';
 import styles from './inbox.module.css';
 import { RequestList } from './request-list.tsx';
-import { byTimeLeft } from './steady-order.ts';
 import { useRows } from './use-rows.ts';
 
 /** What waits for the person, least time left first, and the request that is open beside it. */
@@ -30,7 +29,6 @@ export function InboxPage() {
   const fresh = useMemo(() => items, [approvals.query.data]);
   const rows = useRows(filter, fresh);
   const ids = useMemo(() => rows.rows.map(({ approval }) => approval.activity.id), [rows.rows]);
-  const descriptions = useDescriptions(ids);
   const opened = useOpened(activityId, isNarrow ? undefined : ids[0]);
 
   const open = (id: string | undefined): void => {
@@ -44,32 +42,40 @@ export function InboxPage() {
     opened,
     waiting.map(({ approval }) => approval.activity.id),
   );
+  const list = useRef<VirtualListHandle>(null);
   const move = (step: number): void => {
     const index = opened === undefined ? -1 : ids.indexOf(opened);
     const id = ids[Math.max(0, Math.min(ids.length - 1, index + step))];
     if (id === undefined) return;
     open(id);
-    requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-request="${id}"]`)?.focus());
+    list.current?.scrollToIndex(ids.indexOf(id));
+    // The row exists once the list has drawn what it scrolled to.
+    requestAnimationFrame(() => {
+      requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-request="${id}"]`)?.focus());
+    });
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
 
   const position = opened === undefined ? 0 : ids.indexOf(opened) + 1;
   const isPage = isNarrow && activityId !== undefined;
-  const list = (
+  const requests = (
     <RequestList
       filter={filter}
       onFilter={setFilter}
       approvals={approvals}
       rows={rows}
-      descriptions={descriptions}
       openId={opened}
+      listRef={list}
     />
   );
   return (
     <Page
       fill
-      title={isPage ? (position > 0 ? `${position} of ${ids.length} waiting` : 'Request') : 'Inbox'}
-      {...(isPage && { parent: { label: 'Inbox', to: '/inbox' } })}
+      title="Inbox"
+      {...(isPage && {
+        parent: { label: 'Inbox', to: '/inbox' },
+        ...(position > 0 && { marks: `${position} of ${ids.length} waiting` }),
+      })}
       detail={
         <Summary
           approvals={approvals.counts === undefined ? undefined : waiting.map(({ approval }) => approval)}
@@ -80,7 +86,7 @@ export function InboxPage() {
       actions={isPage ? undefined : <LiveState />}
     >
       <SplitView
-        list={list}
+        list={requests}
         isOpen={activityId !== undefined}
         label="Request"
         {...(opened === undefined
@@ -131,9 +137,8 @@ function Summary({ approvals, forMe, filter }: SummaryProps) {
   if (forMe === 0) return <>Nothing waits for you</>;
   const soon =
     filter === 'FOR_ME'
-      ? [...approvals]
-          .sort(byTimeLeft)
-          .filter(({ progress }) => progress.lapsesAt !== undefined && timeLeft(progress.lapsesAt, now).isShort).length
+      ? approvals.filter(({ progress }) => progress.lapsesAt !== undefined && timeLeft(progress.lapsesAt, now).isShort)
+          .length
       : 0;
   return (
     <>

@@ -1,7 +1,6 @@
-import { useState } from 'react';
+import { type Ref, useState } from 'react';
 import type { ApprovalFilter, Approvals } from '../../api/approvals.ts';
 import { problemOf } from '../../api/problem.ts';
-import type { Description } from '../../api/types.ts';
 import { useNow } from '../../app/now.ts';
 import { Button } from '../../kit/button.tsx';
 import { Empty } from '../../kit/empty.tsx';
@@ -11,11 +10,10 @@ import { ProblemNote } from '../../kit/problem-note.tsx';
 import { Seal } from '../../kit/seal.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
-import { VirtualList } from '../../kit/virtual-list.tsx';
-import { plainType } from '../../lib/text.ts';
+import { VirtualList, type VirtualListHandle } from '../../kit/virtual-list.tsx';
 import { FirstSteps } from '../../session/first-steps.tsx';
 import type { Verb } from '../request/confirm-dialog.tsx';
-import { type BatchItem, whyNotTogether } from './batch.ts';
+import { type BatchItem, itemOf, whyNotTogether } from './batch.ts';
 import { BatchDialog } from './batch-dialog.tsx';
 import styles from './inbox.module.css';
 import { Notify } from './notify.tsx';
@@ -28,8 +26,8 @@ export interface RequestListProps {
   readonly onFilter: (filter: ApprovalFilter) => void;
   readonly approvals: Approvals;
   readonly rows: Rows;
-  readonly descriptions: ReadonlyMap<string, Description>;
   readonly openId: string | undefined;
+  readonly listRef: Ref<VirtualListHandle>;
 }
 
 const HINTS = [
@@ -45,23 +43,19 @@ export function RequestList({
   onFilter,
   approvals,
   rows: { rows, listeners },
-  descriptions,
   openId,
+  listRef,
 }: RequestListProps) {
   const now = useNow();
   const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>();
   const [batch, setBatch] = useState<Verb>();
   const { counts, query } = approvals;
-  const chosen = rows.flatMap(({ approval, isGone }): BatchItem[] => {
-    const description = descriptions.get(approval.activity.id);
-    return chosenIds?.has(approval.activity.id) && !isGone && description !== undefined
-      ? [{ approval, description }]
-      : [];
-  });
+  const chosen = rows.flatMap(({ approval, isGone }): BatchItem[] =>
+    chosenIds?.has(approval.activity.id) && !isGone ? [itemOf(approval)] : [],
+  );
   const canChoose =
     filter === 'FOR_ME' &&
-    rows.filter(({ approval, isGone }) => !isGone && descriptions.get(approval.activity.id)?.risk === 'ROUTINE')
-      .length > 1;
+    rows.filter(({ approval, isGone }) => !isGone && approval.description.risk === 'ROUTINE').length > 1;
   const choiceOf = ({ approval, isGone }: InboxRow) => {
     if (chosenIds === undefined || filter !== 'FOR_ME') return undefined;
     const { id } = approval.activity;
@@ -69,7 +63,7 @@ export function RequestList({
     const others = chosen.filter((item) => item.approval.activity.id !== id);
     return {
       isChosen,
-      off: isGone ? 'it no longer waits' : whyNotTogether(approval, descriptions.get(id), others),
+      off: isGone ? 'it no longer waits' : whyNotTogether(itemOf(approval), others),
       onToggle: () => {
         const next = new Set(chosenIds);
         if (!next.delete(id)) next.add(id);
@@ -119,21 +113,18 @@ export function RequestList({
             <FirstSteps />
           </div>
           <VirtualList
+            ref={listRef}
             label={filter === 'DECIDED' ? 'Decided requests' : 'Requests'}
             items={rows}
             itemKey={({ approval }) => approval.activity.id}
             estimate={104}
-            itemProps={({ approval }) => {
-              const description = descriptions.get(approval.activity.id);
-              return {
-                'aria-label': description?.text ?? plainType(approval.activity.type),
-                'aria-description': rowDescription(approval, description, now),
-              };
-            }}
+            itemProps={({ approval }) => ({
+              'aria-label': approval.description.text,
+              'aria-description': rowDescription(approval, now),
+            })}
             renderItem={(row) => (
               <RequestRow
                 approval={row.approval}
-                description={descriptions.get(row.approval.activity.id)}
                 isOpenNow={row.approval.activity.id === openId}
                 isGone={row.isGone}
                 choice={choiceOf(row)}

@@ -8,14 +8,12 @@ import { Sentence } from '../../kit/sentence.tsx';
 import { ActivityStatus, activityStatusWord } from '../../kit/status-mark.tsx';
 import { Time, TimeLeft } from '../../kit/time.tsx';
 import { cx } from '../../lib/cx.ts';
-import { plainType } from '../../lib/text.ts';
 import { timeLeft } from '../../lib/time.ts';
 import { isOpen } from '../request/words.ts';
 import styles from './inbox.module.css';
 
 export interface RequestRowProps {
   readonly approval: Approval;
-  readonly description: Description | undefined;
   readonly isOpenNow: boolean;
   readonly isGone: boolean;
   /** Where several are decided at once: whether it is one of them, and why it cannot be. */
@@ -31,11 +29,10 @@ const TONES: Readonly<Record<string, SealTone>> = {
 };
 
 /** One request. The whole row opens it. */
-export function RequestRow({ approval, description, isOpenNow, isGone, choice }: RequestRowProps) {
-  const { activity, progress } = approval;
+export function RequestRow({ approval, isOpenNow, isGone, choice }: RequestRowProps) {
+  const { activity, progress, description } = approval;
   const mark = worstMark(description);
   const tone = TONES[activity.status];
-  const name = description?.text ?? plainType(activity.type);
   return (
     <div className={cx(styles.row, isOpenNow && styles.rowOpen, isGone && styles.rowGone)}>
       {choice === undefined ? (
@@ -44,7 +41,7 @@ export function RequestRow({ approval, description, isOpenNow, isGone, choice }:
         <input
           type="checkbox"
           className={styles.choice}
-          aria-label={`Choose: ${name}`}
+          aria-label={`Choose: ${description.text}`}
           checked={choice.isChosen}
           disabled={choice.off !== undefined}
           title={choice.off}
@@ -59,11 +56,7 @@ export function RequestRow({ approval, description, isOpenNow, isGone, choice }:
           data-request={activity.id}
           {...(isOpenNow && { 'aria-current': 'true' as const })}
         >
-          {description === undefined ? (
-            <span className={styles.rowType}>{plainType(activity.type)}</span>
-          ) : (
-            <Sentence parts={description.sentence} />
-          )}
+          <Sentence parts={description.sentence} />
         </Link>
         {mark !== undefined && <RiskMark risk={mark.risk} text={mark.text} />}
         <p className={styles.rowMeta}>
@@ -100,19 +93,15 @@ function RowState({
 const ORDER: readonly Risk[] = ['ROUTINE', 'LOOK_CLOSELY', 'DANGER', 'UNREADABLE'];
 
 /** Of several marks the worst is shown in the row. */
-function worstMark(description: Description | undefined): { readonly risk: Risk; readonly text?: string } | undefined {
-  if (description === undefined || description.risk === 'ROUTINE') return undefined;
+function worstMark(description: Description): { readonly risk: Risk; readonly text?: string } | undefined {
+  if (description.risk === 'ROUTINE') return undefined;
   const sorted = [...description.marks].sort((one, other) => ORDER.indexOf(other.risk) - ORDER.indexOf(one.risk));
   return sorted.find(({ risk }) => risk === description.risk) ?? { risk: description.risk };
 }
 
 /** What screen readers are told besides the sentence: risk and time left. */
-export function rowDescription(
-  { activity, progress }: Approval,
-  description: Description | undefined,
-  nowMs: number,
-): string {
-  const risk = description === undefined ? '' : riskWord(description.risk);
+export function rowDescription({ activity, progress, description }: Approval, nowMs: number): string {
+  const risk = riskWord(description.risk);
   const state = isOpen(activity.status)
     ? progress.isLapsed
       ? 'approvals lapsed'

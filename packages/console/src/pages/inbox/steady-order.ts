@@ -6,17 +6,7 @@ export interface InboxRow {
   readonly isGone: boolean;
 }
 
-const END_OF_TIME = Number.POSITIVE_INFINITY;
-
-const lapseOf = ({ progress }: Approval): number =>
-  progress.lapsesAt === undefined ? END_OF_TIME : Date.parse(progress.lapsesAt);
-
-/** Least time left first; among equals the one that waits longest. */
-export const byTimeLeft = (one: Approval, other: Approval): number => {
-  const [left, right] = [lapseOf(one), lapseOf(other)];
-  if (left !== right) return left - right;
-  return one.activity.createdAt < other.activity.createdAt ? -1 : 1;
-};
+const idOf = ({ approval }: InboxRow): string => approval.activity.id;
 
 /**
  * The rows after news: each stays in its place, so that no click lands on another one. New ones come last, and those
@@ -24,17 +14,31 @@ export const byTimeLeft = (one: Approval, other: Approval): number => {
  */
 export function keepOrder(rows: readonly InboxRow[], fresh: readonly Approval[]): readonly InboxRow[] {
   const byId = new Map(fresh.map((approval) => [approval.activity.id, approval]));
-  const known = new Set(rows.map(({ approval }) => approval.activity.id));
+  const known = new Set(rows.map(idOf));
   const kept = rows.map(({ approval }) => {
     const found = byId.get(approval.activity.id);
     return { approval: found ?? approval, isGone: found === undefined };
   });
-  const added = fresh.filter(({ activity }) => !known.has(activity.id)).sort(byTimeLeft);
+  const added = fresh.filter(({ activity }) => !known.has(activity.id));
   return [...kept, ...added.map((approval) => ({ approval, isGone: false }))];
 }
 
-/** In order, and without what is gone. */
-export const settle = (rows: readonly InboxRow[], openId: string | undefined): readonly InboxRow[] =>
-  rows
-    .filter(({ approval, isGone }) => !isGone || approval.activity.id === openId)
-    .sort((one, other) => byTimeLeft(one.approval, other.approval));
+/**
+ * In the order of the service, least time left first, and without what is gone. The open one stays even then, behind the
+ * row that it stood behind.
+ */
+export function settle(
+  rows: readonly InboxRow[],
+  fresh: readonly Approval[],
+  openId: string | undefined,
+): readonly InboxRow[] {
+  const settled: InboxRow[] = fresh.map((approval) => ({ approval, isGone: false }));
+  const open = rows.findIndex((row) => row.isGone && idOf(row) === openId);
+  const left = rows[open];
+  if (left === undefined || settled.some((row) => idOf(row) === openId)) return settled;
+  const before = rows
+    .slice(0, open)
+    .findLast((row) => !row.isGone && settled.some((other) => idOf(other) === idOf(row)));
+  const at = before === undefined ? 0 : settled.findIndex((row) => idOf(row) === idOf(before)) + 1;
+  return [...settled.slice(0, at), left, ...settled.slice(at)];
+}

@@ -9,11 +9,13 @@ export interface Rows {
   readonly listeners: { onPointerEnter: () => void; onPointerLeave: () => void };
 }
 
-/** Rows that stay where they are while news come. Decided ones are newest first, as the service lists them. */
+/** Rows that stay where they are while news come. Decided ones are newest first, and move as they come. */
 export function useRows(filter: ApprovalFilter, fresh: readonly Approval[] | undefined): Rows {
   const [state, setState] = useState<{ filter: ApprovalFilter; rows: readonly InboxRow[] }>({ filter, rows: [] });
   const isOver = useRef(false);
   const due = useRef<{ openId: string | undefined }>(undefined);
+  const latest = useRef(fresh);
+  latest.current = fresh;
 
   useEffect(() => {
     if (fresh === undefined) return;
@@ -26,10 +28,12 @@ export function useRows(filter: ApprovalFilter, fresh: readonly Approval[] | und
 
   const tidy = useCallback((): void => {
     const { current } = due;
-    if (current === undefined || isOver.current) return;
+    if (current === undefined || isOver.current || latest.current === undefined) return;
     due.current = undefined;
     setState((before) =>
-      before.filter === 'DECIDED' ? before : { ...before, rows: settle(before.rows, current.openId) },
+      before.filter === 'DECIDED'
+        ? before
+        : { ...before, rows: settle(before.rows, latest.current ?? [], current.openId) },
     );
   }, []);
   const moveOn = useCallback(

@@ -4,10 +4,13 @@ import { Address } from '../../kit/address.tsx';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Checkbox } from '../../kit/field.tsx';
-import { Hatch } from '../../kit/hatch.tsx';
 import { Kbd } from '../../kit/kbd.tsx';
+import { Note } from '../../kit/note.tsx';
 import { RiskMark } from '../../kit/risk-mark.tsx';
 import { Sentence } from '../../kit/sentence.tsx';
+import { count } from '../../lib/amounts.ts';
+import type { ExactPiece } from './exact-bytes.ts';
+import { ExactBytesList } from './exact-bytes-list.tsx';
 import styles from './request.module.css';
 
 export type Verb = 'Approve' | 'Reject';
@@ -15,7 +18,10 @@ export type Verb = 'Approve' | 'Reject';
 export interface ConfirmDialogProps {
   readonly verb: Verb;
   readonly description: Description;
-  readonly fingerprint: string;
+  /** What is before the eyes: a tick stands for this and nothing else. */
+  readonly reading: string;
+  /** The exact bytes of the request, whole. */
+  readonly pieces: readonly ExactPiece[];
   /** Whether the bytes were looked at already. */
   readonly hasSeenBytes: boolean;
   readonly onSeeBytes: () => void;
@@ -28,18 +34,24 @@ export interface ConfirmDialogProps {
 
 /** Friction follows danger: what is not routine takes a ticked sentence, what nobody can read also opened bytes. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { verb, description, fingerprint, hasSeenBytes, onSeeBytes, onAct, onClose, byPasskey } = props;
+  const { verb, description, reading, pieces, hasSeenBytes, onSeeBytes, onAct, onClose, byPasskey } = props;
   const { risk, consequence, recipients } = description;
-  const [isTicked, setIsTicked] = useState(false);
-  const needsTick = risk !== 'ROUTINE';
+  const [first] = useState(reading);
+  const [ticked, setTicked] = useState<string>();
+  const isTicked = ticked === reading;
+  const hasChanged = reading !== first;
+  // Whoever was about to decide about something else decides anew, with a tick.
+  const needsTick = risk !== 'ROUTINE' || hasChanged;
   const needsBytes = risk === 'UNREADABLE' && verb === 'Approve';
   const off =
     props.off ??
-    (needsBytes && !hasSeenBytes
-      ? 'Open the bytes first.'
-      : needsTick && !isTicked
-        ? 'Tick the sentence first.'
-        : undefined);
+    (needsBytes && pieces.length === 0
+      ? 'The bytes of this request are not here, and nobody can read it.'
+      : needsBytes && !hasSeenBytes
+        ? 'Open the bytes first.'
+        : needsTick && !isTicked
+          ? 'Tick the sentence first.'
+          : undefined);
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -69,22 +81,33 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       }
     >
       <div className={styles.stack}>
+        {hasChanged && (
+          <Note tone="wait" role="alert" title="This request reads differently than when you opened this.">
+            Your tick was taken back. Read it again before you decide.
+          </Note>
+        )}
         <Sentence as="p" size="decision" parts={description.sentence} />
         {description.marks.map((mark) => (
           <div key={mark.text}>
             <RiskMark risk={mark.risk} text={mark.text} />
           </div>
         ))}
-        {recipients.slice(0, 4).map(({ address }) => (
-          <Address key={address} address={address} shape="decision" oneLine />
-        ))}
-        {needsBytes && (
-          <BytesFirst description={description} fingerprint={fingerprint} isOpen={hasSeenBytes} onOpen={onSeeBytes} />
+        {description.steps.length > 0 && (
+          <ol className={styles.dialogSteps}>
+            {description.steps.map(({ sentence }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: steps of a request never move
+              <li key={index}>
+                <Sentence parts={sentence} size="fact" />
+              </li>
+            ))}
+          </ol>
         )}
+        {recipients.length > 0 && <Recipients addresses={recipients.map(({ address }) => address)} />}
+        {needsBytes && pieces.length > 0 && <BytesFirst pieces={pieces} isOpen={hasSeenBytes} onOpen={onSeeBytes} />}
         {needsTick && (
           <Checkbox
             checked={isTicked}
-            onChange={setIsTicked}
+            onChange={(isOn) => setTicked(isOn ? reading : undefined)}
             label={
               verb === 'Reject'
                 ? 'One rejection is final: nobody can approve this request afterwards. I want that.'
@@ -98,24 +121,36 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   );
 }
 
+/** Every one of them, in full; many scroll. */
+function Recipients({ addresses }: { readonly addresses: readonly string[] }) {
+  return (
+    <>
+      {addresses.length > 1 && <p className={styles.meta}>{count(addresses.length, 'recipient')}</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable */}
+      <ul className={styles.dialogRecipients} aria-label="Recipients" tabIndex={0}>
+        {addresses.map((address) => (
+          <li key={address}>
+            <Address address={address} shape="decision" oneLine />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 interface BytesFirstProps {
-  readonly description: Description;
-  readonly fingerprint: string;
+  readonly pieces: readonly ExactPiece[];
   readonly isOpen: boolean;
   readonly onOpen: () => void;
 }
 
-function BytesFirst({ description, fingerprint, isOpen, onOpen }: BytesFirstProps) {
-  if (!isOpen)
-    return (
-      <div>
-        <Button icon="code" onClick={onOpen}>
-          Show the bytes
-        </Button>
-      </div>
-    );
-  const { bytes } = description;
+function BytesFirst({ pieces, isOpen, onOpen }: BytesFirstProps) {
+  if (isOpen) return <ExactBytesList pieces={pieces} isUnreadable />;
   return (
-    <Hatch title="Nobody here can read these bytes" bytes={bytes?.unsigned ?? fingerprint.replace(/^sha256:/, '')} />
+    <div>
+      <Button icon="code" onClick={onOpen}>
+        Show the bytes
+      </Button>
+    </div>
   );
 }

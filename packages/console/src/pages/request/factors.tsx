@@ -1,4 +1,4 @@
-import { ApiKeyStamper } from '@custos/sdk';
+import { ApiKeyStamper, type Stamper } from '@custos/sdk';
 import { useState } from 'react';
 import type { Approval } from '../../api/approvals.ts';
 import { useClient } from '../../api/client.ts';
@@ -9,14 +9,16 @@ import { TextArea } from '../../kit/field.tsx';
 import { readCredentials } from '../../session/credentials.ts';
 import { passkeyStamper } from '../../session/login.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
+import { type CodeChannel, CodeDialog } from './code-dialog.tsx';
 import styles from './decision-bar.module.css';
+import { TokenDialog } from './token-dialog.tsx';
 import type { Decision } from './use-decision.ts';
 
 /** The factors of the next step, each with its own way of giving it. They stand in place of Approve. */
 export function Factors({ approval, decision }: { readonly approval: Approval; readonly decision: Decision }) {
   const { userId } = useSessionOrThrow();
   const client = useClient();
-  const [isKeyOpen, setIsKeyOpen] = useState(false);
+  const [dialog, setDialog] = useState<'key' | 'token' | CodeChannel>();
   const [error, setError] = useState<string>();
   const next = approval.progress.authentication?.factors.find(({ isNext }) => isNext);
   const methods = next?.any ?? [];
@@ -37,7 +39,13 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
       setError(problemOf(failure).text);
     }
   }
-  const others = methods.filter(({ type }) => /OTP|OAUTH/.test(type));
+  const proveBy = (stamper: Stamper): void => {
+    setDialog(undefined);
+    void decision.prove(stamper);
+  };
+  // One button is the main one: the first that the step takes.
+  const kindOf = (...before: readonly string[]) => (before.some(has) ? 'outline' : 'ink');
+  const close = (): void => setDialog(undefined);
   return (
     <div className={styles.proofs}>
       {has('PASSKEY') && (
@@ -55,20 +63,20 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
       )}
       {has('API_KEY') && (
         <Button
-          kind={has('PASSKEY') ? 'outline' : 'ink'}
+          kind={kindOf('PASSKEY')}
           size="large"
           icon="key"
           busy={busy && 'Confirming…'}
           off={decision.approveOff}
           hideReason
-          onClick={() => setIsKeyOpen(true)}
+          onClick={() => setDialog('key')}
         >
           Confirm with an API key
         </Button>
       )}
       {has('SESSION') && (
         <Button
-          kind={has('PASSKEY') || has('API_KEY') ? 'outline' : 'ink'}
+          kind={kindOf('PASSKEY', 'API_KEY')}
           size="large"
           busy={busy && 'Confirming…'}
           off={decision.approveOff}
@@ -78,20 +86,50 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
           Confirm with this session
         </Button>
       )}
-      {others.length > 0 && others.length === methods.length && (
-        <p className={styles.effect}>
-          This step takes a code or a login token, which a program gives with an attested stamp: see the guide “MFA
-          policies and session profiles”.
-        </p>
+      {has('EMAIL_OTP') && (
+        <Button
+          kind={kindOf('PASSKEY', 'API_KEY', 'SESSION')}
+          size="large"
+          busy={busy && 'Confirming…'}
+          off={decision.approveOff}
+          hideReason
+          onClick={() => setDialog('EMAIL')}
+        >
+          Confirm with a code by mail
+        </Button>
+      )}
+      {has('SMS_OTP') && (
+        <Button
+          kind={kindOf('PASSKEY', 'API_KEY', 'SESSION', 'EMAIL_OTP')}
+          size="large"
+          busy={busy && 'Confirming…'}
+          off={decision.approveOff}
+          hideReason
+          onClick={() => setDialog('SMS')}
+        >
+          Confirm with a code by text message
+        </Button>
+      )}
+      {has('OAUTH') && (
+        <Button
+          kind={kindOf('PASSKEY', 'API_KEY', 'SESSION', 'EMAIL_OTP', 'SMS_OTP')}
+          size="large"
+          busy={busy && 'Confirming…'}
+          off={decision.approveOff}
+          hideReason
+          onClick={() => setDialog('token')}
+        >
+          Confirm with a login token
+        </Button>
       )}
       {error !== undefined && <p role="alert">{error}</p>}
-      {isKeyOpen && (
-        <KeyDialog
-          onClose={() => setIsKeyOpen(false)}
-          onKey={(stamper) => {
-            setIsKeyOpen(false);
-            void decision.prove(stamper);
-          }}
+      {dialog === 'key' && <KeyDialog onClose={close} onKey={proveBy} />}
+      {(dialog === 'EMAIL' || dialog === 'SMS') && <CodeDialog channel={dialog} onClose={close} onProof={proveBy} />}
+      {dialog === 'token' && (
+        <TokenDialog
+          providerIds={methods.flatMap(({ type, id }) => (type === 'AUTHENTICATION_TYPE_OAUTH' && id ? [id] : []))}
+          onClose={close}
+          onProof={proveBy}
         />
       )}
     </div>

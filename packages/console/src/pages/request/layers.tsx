@@ -1,17 +1,18 @@
 import type { Activity } from '@custos/sdk';
 import { useState } from 'react';
-import type { CheckedVotes } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { Code } from '../../kit/code.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { Hash } from '../../kit/hash.tsx';
-import { Hatch } from '../../kit/hatch.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { LinkButton } from '../../kit/link-button.tsx';
 import { SameWith } from '../../kit/same-with.tsx';
 import { shortHash } from '../../lib/addresses.ts';
-import { formatBytes } from '../../lib/amounts.ts';
 import { DescribedFields } from './described-fields.tsx';
+import { type ExactPiece, exactPieces, isDigestOf } from './exact-bytes.ts';
+import { ExactBytesList } from './exact-bytes-list.tsx';
+import { whyNotChecked } from './reading.ts';
 import styles from './request.module.css';
 
 export type Layer = 'fields' | 'bytes' | 'body' | 'result' | 'same';
@@ -26,7 +27,7 @@ export const LAYERS: readonly { readonly id: Layer; readonly label: string }[] =
 export interface LayerProps {
   readonly activity: Activity;
   readonly description: Description;
-  readonly checks: CheckedVotes | undefined;
+  readonly checks: VoteFindings | undefined;
 }
 
 /** What is decided about, without anything between it and the eye. */
@@ -39,7 +40,7 @@ export function LayerContent({ layer, activity, description, checks }: LayerProp
         <DescribedFields fields={description.fields} oneLine />
       );
     case 'bytes':
-      return <Bytes activity={activity} description={description} />;
+      return <Bytes activity={activity} description={description} checks={checks} />;
     case 'body':
       return <RawBody checks={checks} />;
     case 'result':
@@ -56,46 +57,56 @@ export function LayerContent({ layer, activity, description, checks }: LayerProp
   }
 }
 
-function Bytes({ activity, description }: Pick<LayerProps, 'activity' | 'description'>) {
+function Bytes({ activity, description, checks }: LayerProps) {
   const { bytes, risk } = description;
-  if (bytes === undefined) {
-    return (
-      <Facts>
-        <Fact label="You sign" note="An approval covers this digest of the exact request, and so every byte of it.">
-          <Hash value={activity.fingerprint} what="fingerprint" whole />
-        </Fact>
-      </Facts>
-    );
-  }
-  const length = Math.floor(bytes.unsigned.replace(/^0x/, '').length / 2);
+  const pieces = exactPieces(description, checks?.request);
   return (
-    <>
+    <div className={styles.stack}>
       <Facts>
-        <Fact label={bytes.algorithm}>
-          <Hash value={bytes.digest} what="digest" whole />
-        </Fact>
-        <Fact label="You sign" note="An approval covers this digest of the exact request, and so every byte of it.">
+        {bytes !== undefined && (
+          <Fact label={bytes.algorithm} note={digestNote(bytes, pieces)}>
+            <Hash value={bytes.digest} what="digest" whole />
+          </Fact>
+        )}
+        <Fact label="You sign" note={fingerprintNote(checks)}>
           <Hash value={activity.fingerprint} what="fingerprint" whole />
         </Fact>
       </Facts>
-      {risk === 'UNREADABLE' ? (
-        <Hatch title={`${formatBytes(length)} that nobody here can read`} bytes={bytes.unsigned} />
-      ) : (
-        <Code text={bytes.unsigned} copy="Copy the bytes" maxHeight={320} />
-      )}
-    </>
+      <ExactBytesList pieces={pieces} isUnreadable={risk === 'UNREADABLE'} />
+    </div>
   );
 }
 
-function RawBody({ checks }: { readonly checks: CheckedVotes | undefined }) {
-  const [first] = checks ?? [];
-  if (first === undefined) return <p className={styles.grey}>The request of the first vote is not there.</p>;
+/** Who vouches for the digest to be signed. */
+const digestNote = (bytes: NonNullable<Description['bytes']>, pieces: readonly ExactPiece[]): string =>
+  isDigestOf(bytes, pieces)
+    ? 'This browser computed it from the bytes below, and it is the same.'
+    : 'Computed by the service, which vouches for it; this browser did not.';
+
+/** Who vouches for the digest that an approval covers. */
+function fingerprintNote(checks: VoteFindings | undefined): string {
+  const covers = 'An approval covers this digest of the exact request, and so every byte of it.';
+  switch (checks?.request.state) {
+    case 'known':
+      return `${covers} This browser computed it from the raw body, and it is the same.`;
+    case 'contradicted':
+      return 'The raw body has another digest than this one. Do not approve.';
+    case 'not-checkable':
+      return `${covers} Only the service vouches for it: ${whyNotChecked(checks.request) ?? ''}.`;
+    default:
+      return covers;
+  }
+}
+
+function RawBody({ checks }: { readonly checks: VoteFindings | undefined }) {
+  const { request } = checks ?? {};
+  if (request?.body === undefined) return <p className={styles.grey}>The request of the first vote is not there.</p>;
   return (
     <>
-      {first.check === 'not-checkable' && (
+      {request.state === 'not-checkable' && (
         <p className={styles.grey}>A secret is left out, so its signature cannot be checked against this text.</p>
       )}
-      <Code text={first.vote.message} language="json" copy="Copy the body" maxHeight={420} />
+      <Code text={request.body} language="json" copy="Copy the body" maxHeight={420} />
     </>
   );
 }

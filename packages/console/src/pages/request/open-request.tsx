@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { type Approval, useApproval, useVoteChecks } from '../../api/approvals.ts';
-import { useDescription } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { announce } from '../../app/announcer.tsx';
 import { useKeys } from '../../app/keys.ts';
 import { Button } from '../../kit/button.tsx';
@@ -11,10 +11,11 @@ import { Note } from '../../kit/note.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { DecisionBar } from './decision-bar.tsx';
+import { exactPieces } from './exact-bytes.ts';
 import type { Layer } from './layers.tsx';
+import { withRequestCheck } from './reading.ts';
 import { RequestSheet } from './request-sheet.tsx';
 import { type Decision, useDecision } from './use-decision.ts';
-import { withoutDescription } from './words.ts';
 
 export interface OpenRequestProps {
   readonly activityId: string;
@@ -26,8 +27,7 @@ export interface OpenRequestProps {
 /** A request with its decision. Give it the id as key: nothing of one request may be left in another. */
 export function OpenRequest({ activityId, onNext, children }: OpenRequestProps) {
   const approval = useApproval(activityId);
-  const description = useDescription(activityId);
-  if (approval.data === undefined || (description.data === undefined && !description.isError)) {
+  if (approval.data === undefined) {
     if (!approval.isError) return children(<Skeleton shape="text" rows={8} label="Loading the request" />, undefined);
     const { title, text } = problemOf(approval.error);
     return children(
@@ -46,13 +46,8 @@ export function OpenRequest({ activityId, onNext, children }: OpenRequestProps) 
       undefined,
     );
   }
-  const found = approval.data.approval;
   return (
-    <LoadedRequest
-      approval={found}
-      description={description.data ?? withoutDescription(activityId, found.activity.type)}
-      onNext={onNext}
-    >
+    <LoadedRequest approval={approval.data.approval} onNext={onNext}>
       {children}
     </LoadedRequest>
   );
@@ -60,12 +55,12 @@ export function OpenRequest({ activityId, onNext, children }: OpenRequestProps) 
 
 interface LoadedRequestProps extends Omit<OpenRequestProps, 'activityId'> {
   readonly approval: Approval;
-  readonly description: Description;
 }
 
-function LoadedRequest({ approval, description, onNext, children }: LoadedRequestProps) {
-  const { activity, progress } = approval;
+function LoadedRequest({ approval, onNext, children }: LoadedRequestProps) {
+  const { activity, progress, description: told } = approval;
   const checks = useVoteChecks(activity, progress.votes.length);
+  const description = useMemo(() => withRequestCheck(told, checks.data), [told, checks.data]);
   const decision = useDecision(approval, description, checks);
   const [layer, setLayer] = useState<Layer>();
   const openLayer = (next: Layer | undefined): void => {
@@ -89,18 +84,18 @@ function LoadedRequest({ approval, description, onNext, children }: LoadedReques
           <DecisionBar approval={approval} description={description} decision={decision} onNext={onNext} />
         ),
       )}
-      <Confirmation approval={approval} description={description} decision={decision} />
+      <Confirmation description={description} checks={checks.data} decision={decision} />
     </>
   );
 }
 
 export interface ConfirmationProps {
-  readonly approval: Approval;
   readonly description: Description;
+  readonly checks: VoteFindings | undefined;
   readonly decision: Decision;
 }
 
-export function Confirmation({ approval, description, decision }: ConfirmationProps) {
+export function Confirmation({ description, checks, decision }: ConfirmationProps) {
   const { confirmation } = decision;
   if (confirmation === undefined || !decision.isMine) return null;
   return (
@@ -108,7 +103,8 @@ export function Confirmation({ approval, description, decision }: ConfirmationPr
       verb={confirmation.verb}
       byPasskey={confirmation.byPasskey}
       description={description}
-      fingerprint={approval.activity.fingerprint}
+      reading={decision.reading}
+      pieces={exactPieces(description, checks?.request)}
       hasSeenBytes={decision.hasSeenBytes}
       onSeeBytes={decision.seeBytes}
       off={confirmation.verb === 'Approve' ? decision.approveOff : decision.offReason}

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
-import type { Approval, CheckedVotes } from '../../api/approvals.ts';
+import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { Card } from '../../kit/card.tsx';
 import { Note } from '../../kit/note.tsx';
 import { RiskMark } from '../../kit/risk-mark.tsx';
@@ -14,13 +15,14 @@ import { QuorumChange } from './quorum-change.tsx';
 import styles from './request.module.css';
 import { StateNotes } from './state-notes.tsx';
 import type { Decision } from './use-decision.ts';
+import { useEffects } from './use-effects.ts';
 import { UnverifiedNote, WhoDecides, WhyAsked } from './votes.tsx';
 import { credentialWords } from './words.ts';
 
 export interface RequestSheetProps {
   readonly approval: Approval;
   readonly description: Description;
-  readonly checks: CheckedVotes | undefined;
+  readonly checks: VoteFindings | undefined;
   readonly decision: Decision;
   readonly layer: Layer | undefined;
   readonly onLayer: (layer: Layer | undefined) => void;
@@ -32,6 +34,7 @@ const FACTS_MAX = 8;
 export function RequestSheet({ approval, description, checks, decision, layer, onLayer }: RequestSheetProps) {
   const { activity, progress } = approval;
   const { quorumChange, policyChange } = description;
+  const effects = useEffects(approval);
   const facts = quorumChange === undefined && policyChange === undefined ? factsOf(description) : [];
   const hasWays = progress.ways.length > 0;
   return (
@@ -42,7 +45,7 @@ export function RequestSheet({ approval, description, checks, decision, layer, o
       <UnverifiedNote votes={progress.votes} checks={checks} />
       <RiskNote description={description} />
       <Steps description={description} />
-      <Parties description={description} />
+      <Parties description={description} moved={effects.moved} />
       {quorumChange !== undefined && <QuorumChange change={quorumChange} />}
       {policyChange !== undefined && <PolicyDiff change={policyChange} />}
       {(facts.length > 0 || hasWays) && (
@@ -52,7 +55,7 @@ export function RequestSheet({ approval, description, checks, decision, layer, o
               <DescribedFields fields={facts} copy={false} />
             </Card>
           )}
-          <WhyAsked progress={progress} />
+          <WhyAsked progress={progress} limits={effects.limits} />
         </div>
       )}
       <WhoDecides progress={progress} checks={checks} />

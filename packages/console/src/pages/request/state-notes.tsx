@@ -2,14 +2,12 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useRef } from 'react';
 import type { Approval, Progress } from '../../api/approvals.ts';
-import { connection } from '../../api/connection.ts';
 import type { Problem } from '../../api/problem.ts';
 import { useNow } from '../../app/now.ts';
 import { Button } from '../../kit/button.tsx';
 import { Note, type NoteTone } from '../../kit/note.tsx';
-import { useStore } from '../../lib/store.ts';
 import { listInWords } from '../../lib/text.ts';
-import { clockMinutes, relative } from '../../lib/time.ts';
+import { clock, relative } from '../../lib/time.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import type { Decision, Done } from './use-decision.ts';
 import { isOpen, isSigning, missingWords } from './words.ts';
@@ -22,17 +20,8 @@ export interface StateNotesProps {
 /** What happened while somebody read, and what became of a vote. One at a time: the latest counts. */
 export function StateNotes({ approval, decision }: StateNotesProps) {
   const wasOpen = useRef(isOpen(approval.activity.status));
-  const { lostSinceMs } = useStore(connection);
   const { done } = decision;
   const isOpenNow = isOpen(approval.activity.status);
-  if (lostSinceMs !== undefined && isOpenNow) {
-    return (
-      <Note tone="wait" role="status" title={`No answer from the service since ${clockMinutes(lostSinceMs)}.`}>
-        What you see is from then. Voting is off until it is back; the page tries again by itself. A vote sent just
-        before is safe to send again: the same bytes count once.
-      </Note>
-    );
-  }
   if (done !== undefined) return <DoneNote approval={approval} done={done} decision={decision} />;
   if (wasOpen.current && !isOpenNow) return <DecidedMeanwhile approval={approval} />;
   if (isOpenNow && approval.progress.isLapsed) return <LapsedNote progress={approval.progress} />;
@@ -41,7 +30,9 @@ export function StateNotes({ approval, decision }: StateNotesProps) {
 
 function LapsedNote({ progress }: { readonly progress: Progress }) {
   const { userId } = useSessionOrThrow();
-  const others = [...new Set(progress.votes.filter((vote) => vote.userId !== userId).map(({ userName }) => userName))];
+  // Whoever asked approved by asking, and that lapsed too.
+  const approved = [...(progress.submitter === undefined ? [] : [progress.submitter]), ...progress.votes];
+  const others = [...new Set(approved.filter((vote) => vote.userId !== userId).map(({ userName }) => userName))];
   return (
     <Note tone="wait" icon="clock" role="status" title="The approvals lapsed.">
       The request is still open. If you approve now, yours is the first of a new round
@@ -208,7 +199,7 @@ function RefusedNote({ problem, progress, isRepeatable, onRepeat }: RefusedNoteP
       })}
     >
       {textOf(problem, progress)}
-      {retryAtMs !== undefined && ` Try again at ${clockMinutes(retryAtMs)}.`}
+      {retryAtMs !== undefined && ` Try again at ${clock(retryAtMs)}.`}
     </Note>
   );
 }

@@ -1,9 +1,10 @@
 import type { Activity, Stamper } from '@custos/sdk';
 import { useState } from 'react';
-import type { Approval, CheckedVotes } from '../../api/approvals.ts';
+import type { Approval } from '../../api/approvals.ts';
 import { connection } from '../../api/connection.ts';
 import type { Description } from '../../api/types.ts';
 import { type Outcome, useSubmit } from '../../api/use-submit.ts';
+import type { VoteFindings } from '../../api/vote.ts';
 import { announce } from '../../app/announcer.tsx';
 import { useStore } from '../../lib/store.ts';
 import { passkeyStamper } from '../../session/login.ts';
@@ -11,7 +12,7 @@ import { useOrganization } from '../../session/organization.ts';
 import { whyNoPasskeys } from '../../session/passkeys.ts';
 import { useSessionState } from '../../session/session.ts';
 import type { Verb } from './confirm-dialog.tsx';
-import { hasUnverified } from './votes.tsx';
+import { readingOf, whyNotApprove } from './reading.ts';
 import { isOpen } from './words.ts';
 
 export interface Confirmation {
@@ -37,6 +38,8 @@ export interface Decision {
   readonly passkeyOff: string | undefined;
   readonly confirmation: Confirmation | undefined;
   readonly done: Done | undefined;
+  /** What is decided about, as it is shown now. */
+  readonly reading: string;
   readonly hasSeenBytes: boolean;
   seeBytes(): void;
   /** A click: acts at once on what is routine, and asks otherwise. */
@@ -55,13 +58,14 @@ export interface Decision {
 export function useDecision(
   { activity, progress }: Approval,
   description: Description,
-  checks: { readonly data: CheckedVotes | undefined; readonly isError: boolean },
+  checks: { readonly data: VoteFindings | undefined; readonly isError: boolean },
 ): Decision {
   const approve = useSubmit('approveActivity');
   const reject = useSubmit('rejectActivity');
   const [confirmation, setConfirmation] = useState<Confirmation>();
   const [verb, setVerb] = useState<Verb>('Approve');
-  const [hasSeenBytes, setHasSeenBytes] = useState(false);
+  const reading = readingOf(activity.fingerprint, description);
+  const [seen, setSeen] = useState<string>();
   const { isReadOnly } = useOrganization();
   const { session } = useSessionState();
   const { lostSinceMs } = useStore(connection);
@@ -76,13 +80,7 @@ export function useDecision(
         : undefined;
   const approveOff =
     offReason ??
-    (hasUnverified(checks.data)
-      ? 'A signature was not verified.'
-      : checks.isError
-        ? 'The signatures could not be read.'
-        : checks.data === undefined
-          ? 'The signatures are being checked.'
-          : undefined);
+    (checks.data === undefined && checks.isError ? 'The signatures could not be read.' : whyNotApprove(checks.data));
 
   async function send(next: Verb, stamper?: Stamper): Promise<VoteOutcome> {
     setVerb(next);
@@ -111,8 +109,10 @@ export function useDecision(
     passkeyOff: whyNoPasskeys()?.reason,
     confirmation,
     done,
-    hasSeenBytes,
-    seeBytes: () => setHasSeenBytes(true),
+    reading,
+    // Bytes that were opened for another sentence were not opened for this one.
+    hasSeenBytes: seen === reading,
+    seeBytes: () => setSeen(reading),
     choose(next, byPasskey = false) {
       if (description.risk === 'ROUTINE') act({ verb: next, byPasskey });
       else setConfirmation({ verb: next, byPasskey });

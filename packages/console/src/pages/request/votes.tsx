@@ -1,24 +1,26 @@
 import { Link } from '@tanstack/react-router';
-import type { CastVote, CheckedVotes, Progress } from '../../api/approvals.ts';
-import type { VoteCheck } from '../../api/vote.ts';
+import type { CastVote, Progress } from '../../api/approvals.ts';
+import type { VoteCheck, VoteFindings } from '../../api/vote.ts';
 import { Avatar } from '../../kit/avatar.tsx';
 import { Card } from '../../kit/card.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
+import { LimitBar } from '../../kit/limit-bar.tsx';
 import { Note } from '../../kit/note.tsx';
 import { Seal } from '../../kit/seal.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { Time } from '../../kit/time.tsx';
 import { listInWords } from '../../lib/text.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
+import type { LimitUse } from './moved.ts';
 import styles from './request.module.css';
 import { credentialWords, missingWords } from './words.ts';
 
 /** What was found about the vote with this id; undefined while it is checked. */
-export const checkOf = (checks: CheckedVotes | undefined, voteId: string): VoteCheck | undefined =>
-  checks?.find(({ vote }) => vote.id === voteId)?.check;
+export const checkOf = (checks: VoteFindings | undefined, voteId: string): VoteCheck | undefined =>
+  checks?.votes.find(({ vote }) => vote.id === voteId)?.check;
 
-export const hasUnverified = (checks: CheckedVotes | undefined): boolean =>
-  checks?.some(({ check }) => check === 'not-verified') ?? false;
+const hasUnverified = (checks: VoteFindings | undefined): boolean =>
+  checks?.votes.some(({ check }) => check === 'not-verified') ?? false;
 
 /** Verified means: checked in this browser. Nothing else is called so. */
 export function CheckMark({ check }: { readonly check: VoteCheck | undefined }) {
@@ -37,7 +39,8 @@ export function CheckMark({ check }: { readonly check: VoteCheck | undefined }) 
   if (check === 'not-verified') return <StatusMark tone="deny">not verified</StatusMark>;
   return (
     <StatusMark tone="plain" icon="question">
-      not checkable here: a secret is left out
+      not checkable here:{' '}
+      {check === 'secret-left-out' ? 'a secret is left out' : 'this browser does not know its kind of signature'}
     </StatusMark>
   );
 }
@@ -48,9 +51,16 @@ export function UnverifiedNote({
   checks,
 }: {
   readonly votes: readonly CastVote[];
-  readonly checks: CheckedVotes | undefined;
+  readonly checks: VoteFindings | undefined;
 }) {
   const bad = votes.filter(({ voteId }) => checkOf(checks, voteId) === 'not-verified');
+  if (checks?.request.state === 'contradicted') {
+    return (
+      <Note tone="deny" role="alert" title="The stored request is not the one that the fingerprint names.">
+        An approval would cover something else than what is shown here. Do not approve; tell whoever runs this service.
+      </Note>
+    );
+  }
   if (!hasUnverified(checks)) return null;
   const names = listInWords([...new Set(bad.map(({ userName }) => userName))]);
   return (
@@ -68,8 +78,14 @@ export function UnverifiedNote({
   );
 }
 
-/** Which policies ask, how far each way is, and who is missing. */
-export function WhyAsked({ progress }: { readonly progress: Progress }) {
+export interface WhyAskedProps {
+  readonly progress: Progress;
+  /** Limits that count this request. */
+  readonly limits?: readonly LimitUse[];
+}
+
+/** Which policies ask, how far each way is, who is missing, and what limits are left. */
+export function WhyAsked({ progress, limits = [] }: WhyAskedProps) {
   if (progress.ways.length === 0) return null;
   return (
     <Card title={progress.waitsForMe ? 'Why you are asked' : 'Who is asked'}>
@@ -99,6 +115,23 @@ export function WhyAsked({ progress }: { readonly progress: Progress }) {
           </li>
         ))}
       </ul>
+      {limits.map(({ id, name, isExceeded, ...limit }) => (
+        <div key={id} className={styles.limit}>
+          <LimitBar
+            label={
+              <>
+                Limit “<bdi>{name}</bdi>”
+              </>
+            }
+            {...limit}
+          />
+          {isExceeded && (
+            <StatusMark tone="deny" icon="triangle" bare>
+              Above the limit: only the root quorum can exceed it
+            </StatusMark>
+          )}
+        </div>
+      ))}
     </Card>
   );
 }
@@ -122,7 +155,7 @@ const stopped = (text: string): string => (text === '' || /[.!?]$/.test(text) ? 
 
 export interface WhoDecidesProps {
   readonly progress: Progress;
-  readonly checks: CheckedVotes | undefined;
+  readonly checks: VoteFindings | undefined;
 }
 
 /** Every vote, with what this browser found about its signature. */

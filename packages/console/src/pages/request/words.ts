@@ -1,7 +1,5 @@
 import type { ActivityStatus } from '@custos/sdk';
 import type { CastVote, Progress } from '../../api/approvals.ts';
-import type { Description } from '../../api/types.ts';
-import { plainType } from '../../lib/text.ts';
 
 const CREDENTIALS: Readonly<Record<string, string>> = {
   PASSKEY: 'passkey',
@@ -39,24 +37,6 @@ export function effectOfApproval(progress: Progress, type: string): string {
 }
 
 export const isSigning = (type: string): boolean => /_SIGN_/.test(type);
-
-/** The sentence for a request whose description did not come: never routine, and it says what is missing. */
-export function withoutDescription(activityId: string, type: string): Description {
-  const name = plainType(type);
-  return {
-    activityId,
-    type,
-    kind: name,
-    sentence: [{ text: name, strong: true }, { text: ': the service gave no sentence for it. Read its raw body.' }],
-    text: `${name}: the service gave no sentence for it. Read its raw body.`,
-    risk: 'LOOK_CLOSELY',
-    marks: [{ risk: 'LOOK_CLOSELY', text: 'no sentence' }],
-    consequence: 'I have read the raw body and know what it does.',
-    steps: [],
-    fields: [],
-    recipients: [],
-  };
-}
 
 /** Who must still approve, of all ways that lead there; each once. */
 export const missingWords = ({ ways }: Progress): readonly string[] => [...new Set(ways.map(({ text }) => text))];

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useChains } from '../../api/chains.ts';
-import { useDescriptions } from '../../api/describe.ts';
+import { useDescriptions } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useApiPages } from '../../api/use-api.ts';
 import { LiveState } from '../../app/connection-banner.tsx';

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Account, useChains } from '../../api/chains.ts';
-import { useDescriptions } from '../../api/describe.ts';
+import { useDescriptions } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Card } from '../../kit/card.tsx';

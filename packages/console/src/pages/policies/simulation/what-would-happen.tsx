@@ -1,6 +1,6 @@
 import type { Activity } from '@custos/sdk';
 import { useState } from 'react';
-import { useDescriptions } from '../../../api/describe.ts';
+import { useDescriptions } from '../../../api/descriptions.ts';
 import type { Simulation } from '../../../api/simulation.ts';
 import { useApi } from '../../../api/use-api.ts';
 import { useNow } from '../../../app/now.ts';
