@@ -45,7 +45,7 @@ export async function keptSessions(page: Page): Promise<readonly Kept[]> {
 /** Everything that the page keeps as text, in either storage and in cookies. */
 export const storedTexts = async (page: Page): Promise<Record<string, string>> =>
   await page.evaluate(() => ({
-    ...localStorage,
-    ...sessionStorage,
+    ...Object.fromEntries(Object.entries(localStorage)),
+    ...Object.fromEntries(Object.entries(sessionStorage)),
     ...(document.cookie && { cookie: document.cookie }),
   }));
