@@ -264,6 +264,20 @@ describe.each(DATABASES)('the feed on %s', (database) => {
     },
   );
 
+  test('ends within a second when a login replaces the session', async () => {
+    const root = await newOrganization();
+    const user = await createUser(root, 'Robbed');
+    const stolen = newKeyPair();
+    await user.run('stamp_login', { publicKey: stolen.publicKey });
+    const following = follow(clientOf(user.as(stolen), two.baseUrl));
+    await following.open;
+    await pause(300);
+    await user.run('stamp_login', { publicKey: newKeyPair().publicKey, invalidateExisting: true });
+    const startedAt = Date.now();
+    expect(await following.ended).toMatchObject({ code: 'UNAUTHENTICATED', httpStatus: undefined });
+    expect(Date.now() - startedAt).toBeLessThan(1000);
+  });
+
   test('ends when the address is no longer allowed, and a parent may follow', async () => {
     const root = await newOrganization();
     const own = follow(clientOf(root, two.baseUrl));

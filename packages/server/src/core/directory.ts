@@ -50,8 +50,15 @@ export abstract class Identities {
 
 export type CredentialTable = 'api_key' | 'authenticator';
 
+export interface ApiKeyPlace {
+  readonly organizationId: OrganizationId;
+  readonly id: string;
+}
+
 export abstract class Credentials {
   abstract exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean>;
+  /** Those of the API keys that are there, with when each ends, if it does; in one statement. */
+  abstract apiKeyEnds(keys: readonly ApiKeyPlace[]): Promise<ReadonlyMap<string, number | undefined>>;
   /** Whether one of the users has a key of these types that is alive after a moment. */
   abstract someHaveLasting(
     organizationId: OrganizationId,

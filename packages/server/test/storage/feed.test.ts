@@ -46,7 +46,7 @@ const activity = (organizationId: string, id: string) =>
 
 function follower(id: OrganizationId) {
   const home = { id, authorityVersion: 1, rulesVersion: 1 };
-  const credential = { kind: 'api-key', apiKey: { id: randomId() } };
+  const credential = { kind: 'passkey', authenticator: { id: randomId() } };
   const actor = { organization: home, organizationId: id, home, homeId: id, userId: randomId(), credential };
   return { actor: actor as unknown as Actor, address: undefined, sessionToken: undefined };
 }

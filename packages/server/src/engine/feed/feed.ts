@@ -1,4 +1,5 @@
 import { type Actor, credentialIdOf } from '../../core/actor.ts';
+import { Credentials } from '../../core/directory.ts';
 import { type Change, ChangeReader, ChangeStore, type Era, type Mark, type Now } from '../../core/store/changes.ts';
 import { InstallationReader } from '../../core/store/installation.ts';
 import { type Clock, toRfc3339 } from '../../lib/clock.ts';
@@ -7,7 +8,7 @@ import { type OrganizationId, randomId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AccessRulesCache } from '../access-rules.ts';
 import { type FeedCursor, isUsable, type PresentedCursor, printCursor } from './cursor.ts';
-import { type FeedEnd, type Follower, Judge, organizationIdsOf } from './standing.ts';
+import { apiKeysOf, type FeedEnd, type Follower, Judge, organizationIdsOf } from './standing.ts';
 import { Stream } from './stream.ts';
 
 export interface FeedParts {
@@ -366,7 +367,11 @@ export class Feed {
     if (!this.#wasAway && !hasFallen) return;
     const before = await this.#identify();
     this.#identity = undefined;
-    const { origin } = await this.#identify();
+    // What it was is kept until it is known what it is.
+    const { origin } = await this.#identify().catch((error: unknown) => {
+      this.#identity = Promise.resolve(before);
+      throw error;
+    });
     this.#wasAway = false;
     if (!hasFallen && origin === before.origin) return;
     this.#now = undefined;
@@ -375,7 +380,7 @@ export class Feed {
     for (const stream of this.#streams) stream.skipTo({ origin, from: now.mark, atMs });
   }
 
-  /** One statement for all streams: who may go on, and where something changed. */
+  /** For all streams together: who may go on, and where something changed. */
   async #look(now: Now): Promise<void> {
     const streams = [...this.#streams].filter(({ ending }) => ending === undefined);
     if (streams.length === 0) return;
@@ -383,8 +388,11 @@ export class Feed {
     const before = this.#now?.mark;
     const ids = organizationIdsOf(streams.map(({ follower }) => follower));
     const span = before !== undefined && isLater(now.mark, before) ? { from: before, to: now.mark } : undefined;
-    const standings = await storage.read(ChangeReader).standings(ids, span);
-    const judge = new Judge({ read: storage.read, accessRules, nowMs: clock() }, standings);
+    const [standings, keyEnds] = await Promise.all([
+      storage.read(ChangeReader).standings(ids, span),
+      storage.read(Credentials).apiKeyEnds(apiKeysOf(streams.map(({ follower }) => follower))),
+    ]);
+    const judge = new Judge({ read: storage.read, accessRules, nowMs: clock() }, { standings, keyEnds });
     const changed = new Set(standings.flatMap(({ id, hasChanged }) => (hasChanged ? [id] : [])));
     for (const stream of streams) this.#advance(stream, before, now.mark, changed);
     await Promise.all(

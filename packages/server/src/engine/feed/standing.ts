@@ -1,5 +1,5 @@
 import { type Actor, credentialIdOf, publicKeyOf } from '../../core/actor.ts';
-import { Credentials, Principals, Users } from '../../core/directory.ts';
+import { type ApiKeyPlace, Credentials, Principals, Users } from '../../core/directory.ts';
 import type { Standing } from '../../core/store/changes.ts';
 import { sha256Hex } from '../../lib/encoding.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
@@ -41,14 +41,34 @@ export const organizationIdsOf = (followers: readonly Follower[]): OrganizationI
   ...new Set(followers.flatMap(({ actor }) => [actor.organizationId, actor.homeId])),
 ];
 
+/** The API keys that streams depend on. A login replaces some without a trace in the organization, so each is looked for. */
+export const apiKeysOf = (followers: readonly Follower[]): ApiKeyPlace[] => [
+  ...new Map(
+    followers.flatMap(({ actor: { credential, homeId } }) =>
+      credential.kind === 'api-key'
+        ? [[credential.apiKey.id, { organizationId: homeId, id: credential.apiKey.id }]]
+        : [],
+    ),
+  ).values(),
+];
+
+/** What was read for all followers together. */
+interface Read {
+  readonly standings: readonly Standing[];
+  /** Of the API keys that are there, when each ends. */
+  readonly keyEnds: ReadonlyMap<string, number | undefined>;
+}
+
 /** Judges whether followers may still follow; those of one credential are judged once. */
 export class Judge {
   readonly #parts: Parts;
   readonly #standings: ReadonlyMap<string, Standing>;
+  readonly #keyEnds: ReadonlyMap<string, number | undefined>;
   readonly #lives = new Map<string, Promise<Life | undefined>>();
 
-  constructor(parts: Parts, standings: readonly Standing[]) {
+  constructor(parts: Parts, { standings, keyEnds }: Read) {
     this.#parts = parts;
+    this.#keyEnds = keyEnds;
     this.#standings = new Map(standings.map((standing) => [standing.id, standing]));
   }
 
@@ -62,8 +82,12 @@ export class Judge {
       return { code: 'ORGANIZATION_NOT_FOUND', message: 'the organization was deleted' };
     }
     const { credential } = actor;
-    if (credential.kind === 'api-key' && isPast(credential.apiKey.expiresAtMs, nowMs)) {
-      return { code: 'API_KEY_EXPIRED', message: 'the session or API key has expired' };
+    if (credential.kind === 'api-key') {
+      const { id, expiresAtMs } = credential.apiKey;
+      if (isPast(expiresAtMs, nowMs) || isPast(this.#keyEnds.get(id), nowMs)) {
+        return { code: 'API_KEY_EXPIRED', message: 'the session or API key has expired' };
+      }
+      if (!this.#keyEnds.has(id)) return GONE;
     }
     let { sessionEndsAtMs } = seen;
     const isNewSession = credential.kind === 'read-session' && sessionEndsAtMs === undefined;
@@ -112,8 +136,9 @@ async function findLife(read: ReadStores, { actor, sessionToken }: Follower): Pr
   const { homeId, userId, credential } = actor;
   const whileThere = (isThere: boolean): Life | undefined => (isThere ? { endsAtMs: undefined } : undefined);
   switch (credential.kind) {
+    // It is looked for each time.
     case 'api-key':
-      return whileThere(await read(Credentials).exists('api_key', homeId, credential.apiKey.id));
+      return whileThere(true);
     case 'passkey':
       return whileThere(await read(Credentials).exists('authenticator', homeId, credential.authenticator.id));
     case 'read-session': {

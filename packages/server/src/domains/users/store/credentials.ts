@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { LastUse } from '../../../core/directory.ts';
+import type { ApiKeyPlace, LastUse } from '../../../core/directory.ts';
 import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
 import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -121,6 +121,16 @@ export class CredentialReader extends Reader {
   async exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
     const find = table === 'api_key' ? apiKeyExists : authenticatorExists;
     return (await find(this.db, { organizationId, id })).length > 0;
+  }
+
+  async apiKeyEnds(keys: readonly ApiKeyPlace[]): Promise<ReadonlyMap<string, number | undefined>> {
+    if (keys.length === 0) return new Map();
+    const json = JSON.stringify(keys.map(({ organizationId, id }) => ({ organization_id: organizationId, id })));
+    const asked = jsonRows(this.kind, 'asked', { organization_id: 'text', id: 'text' }, json);
+    const { rows } = await sql<{ id: string; expires_at_ms: number | null }>`
+      SELECT api_key.id, api_key.expires_at_ms FROM ${asked}
+      JOIN api_key ON api_key.organization_id = asked.organization_id AND api_key.id = asked.id`.execute(this.db);
+    return new Map(rows.map(({ id, expires_at_ms }) => [id, expires_at_ms ?? undefined]));
   }
 
   /** A user's keys, oldest first; a user has few. */
