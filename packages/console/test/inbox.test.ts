@@ -144,38 +144,6 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
     for (const { id } of made) expect(await statusOf(id)).toBe('ACTIVITY_STATUS_COMPLETED');
   });
 
-  it('moves by J and K, with the row in view', async () => {
-    const { bot, treasury, supplier } = world;
-    for (let index = 1; index <= 12; index += 1) {
-      await propose(bot, 'sign_transaction', world.payment(treasury, supplier, String(100 + index)));
-    }
-    await device.visit('/console/inbox');
-    await row(/Send 112.USDC/)
-      .or(row(/Send 101.USDC/))
-      .first()
-      .waitFor();
-    const rows = page.getByRole('list', { name: 'Requests' }).getByRole('listitem');
-    await rows.first().getByRole('link').focus();
-    for (let step = 0; step < 11; step += 1) await page.keyboard.press('j');
-    const isInView = () =>
-      page.evaluate(() => {
-        const { activeElement } = document;
-        const { top, bottom } = activeElement?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
-        return activeElement?.hasAttribute('data-request') === true && top >= 0 && bottom <= innerHeight;
-      });
-    await expect.poll(isInView).toBe(true);
-    const deep = page.url();
-    // A menu that is open takes the letters.
-    await page.getByRole('button', { name: 'Other ways to approve' }).click();
-    await page.getByRole('menu').waitFor();
-    await page.keyboard.press('k');
-    await page.keyboard.press('Escape');
-    expect(page.url()).toBe(deep);
-    await page.getByRole('menu').waitFor({ state: 'hidden' });
-    await page.keyboard.press('k');
-    await expect.poll(() => page.url()).not.toBe(deep);
-  });
-
   it('shows a hostile name as the text that it is', async () => {
     await page.getByRole('radio', { name: /For others/ }).click();
     await page
@@ -201,6 +169,10 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
       .getByText(/5,000.USDC is above .*1,000.USDC/)
       .first()
       .waitFor();
+    const followed = page.getByRole('region', { name: 'What followed' });
+    await followed.getByText('Nothing was sent to a chain').waitFor();
+    await followed.getByRole('link', { name: 'Ledger' }).waitFor();
+    await followed.getByText(/Delivered: 200 in/).waitFor();
     await takeShot(page, 'activity-light');
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Raw body' }).click();
@@ -266,6 +238,59 @@ describe.skipIf(isBrowserMissing)('the inbox of the console', { timeout: 90_000 
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     }
     expect(await findViolations(page)).toEqual([]);
+  });
+
+  it('moves by J and K, with the row in view', async () => {
+    const { bot, treasury, supplier } = world;
+    for (let index = 1; index <= 12; index += 1) {
+      await propose(bot, 'sign_transaction', world.payment(treasury, supplier, String(100 + index)));
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await device.visit('/console/inbox');
+    const rows = page.getByRole('list', { name: 'Requests' }).getByRole('listitem');
+    await rows.nth(5).waitFor();
+    await rows.first().getByRole('link').focus();
+    for (let step = 0; step < 11; step += 1) await page.keyboard.press('j');
+    const isInView = () =>
+      page.evaluate(() => {
+        const { activeElement } = document;
+        const { top, bottom } = activeElement?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
+        return activeElement?.hasAttribute('data-request') === true && top >= 0 && bottom <= innerHeight;
+      });
+    await expect.poll(isInView).toBe(true);
+    const deep = page.url();
+    // A menu that is open takes the letters.
+    await page.getByRole('button', { name: 'Other ways to approve' }).click();
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('k');
+    await page.keyboard.press('Escape');
+    expect(page.url()).toBe(deep);
+    await page.getByRole('menu').waitFor({ state: 'hidden' });
+    await page.keyboard.press('k');
+    await expect.poll(() => page.url()).not.toBe(deep);
+  });
+
+  it('asks little when much happens', async () => {
+    const { bot, treasury, supplier } = world;
+    await device.visit('/console/inbox');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const choice = page.getByRole('radio', { name: /For me \d+/ });
+    await choice.waitFor();
+    const before = Number(/\d+/.exec((await choice.textContent()) ?? '')?.[0]);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const startedMs = Date.now();
+    for (let index = 0; index < 25; index += 1) {
+      await propose(bot, 'sign_transaction', world.payment(treasury, supplier, `0.${10 + index}`));
+    }
+    await page.getByRole('radio', { name: `For me ${before + 25}` }).waitFor();
+    await page.waitForTimeout(1500);
+    const seconds = (Date.now() - startedMs) / 1000;
+    const lists = asked.filter((path) => path.endsWith('/list_approvals')).length;
+    expect(lists).toBeGreaterThan(1);
+    // The list and the counts of the side bar, each at most once a second.
+    expect(lists).toBeLessThanOrEqual(2 * (seconds + 1));
+    expect(asked.filter((path) => /list_(?:users|wallets|policies)|whoami/.test(path))).toEqual([]);
   });
 
   it('left no error, violation or foreign request', () => {

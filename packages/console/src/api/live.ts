@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createStore, useStore } from '../lib/store.ts';
 import { concernOf } from './concerns.ts';
 import { noticeEnd } from './query-client.ts';
-import { Refresher, refresh } from './refresh.ts';
+import { Refresher, refresh } from './refresh-queries.ts';
 
 /** Whether the page is told of news as they happen. */
 export interface Live {

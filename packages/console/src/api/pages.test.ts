@@ -20,6 +20,14 @@ describe('the first page after news', () => {
     expect((after.pages.at(-1) as Page).end).toBe('h');
   });
 
+  test('goes by another key where a list has one', () => {
+    const named = (...names: string[]) => ({ things: names.map((name) => ({ name })) });
+    const listed = { pages: [named('a', 'b'), named('c')], pageParams: ['', 'b'] };
+    const keyOf = (item: unknown) => (item as { name: string }).name;
+    const after = withFirstPage(listed, named('n', 'a'), pick, keyOf);
+    expect(after.pages.map((one) => pick(one).map(keyOf).join('')).join(' ')).toBe('na b c');
+  });
+
   test('leaves out what is gone, and takes what moved up', () => {
     const after = withFirstPage(before, page('d', 'a', 'c', 'd'), pick);
     expect(ids(after)).toBe('acd ef gh');

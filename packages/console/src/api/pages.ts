@@ -8,6 +8,7 @@ export const isPages = (data: unknown): data is Pages =>
   typeof data === 'object' && data !== null && Array.isArray((data as { pages?: unknown }).pages);
 
 export type Pick = (page: unknown) => readonly unknown[];
+export type KeyOf = (item: unknown) => string | undefined;
 
 /** The id of an item of any list: its own, that of its activity, or the first field that is called one. */
 export function idOf(item: unknown): string | undefined {
@@ -23,15 +24,16 @@ export function idOf(item: unknown): string | undefined {
  * A list of many pages after news: its first page is new, and what stood behind that page's last item follows it. Where
  * that item is not among the known ones, more than a page is new, and the list begins again.
  */
-export function withFirstPage<Data extends Pages>(before: Data, fresh: unknown, pick: Pick): Data {
+export function withFirstPage<Data extends Pages>(before: Data, fresh: unknown, pick: Pick, keyOf: KeyOf = idOf): Data {
   const restart = { ...before, pages: [fresh], pageParams: before.pageParams.slice(0, 1) };
-  const last = idOf(pick(fresh).at(-1));
+  const end = pick(fresh).at(-1);
+  const last = end === undefined ? undefined : keyOf(end);
   if (last === undefined) return restart;
-  const index = before.pages.findIndex((page) => pick(page).some((item) => idOf(item) === last));
+  const index = before.pages.findIndex((page) => pick(page).some((item) => keyOf(item) === last));
   const page = before.pages[index];
   if (page === undefined) return restart;
   const items = pick(page);
-  const left = items.slice(items.findIndex((item) => idOf(item) === last) + 1);
+  const left = items.slice(items.findIndex((item) => keyOf(item) === last) + 1);
   const shortened = withItems(page, items, left);
   if (shortened === undefined) return restart;
   const isEmpty = left.length === 0 && index < before.pages.length - 1;

@@ -10,8 +10,8 @@ import { useMemo } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
-import type { Pick } from './pages.ts';
-import { hasManyPages, type PagesMeta } from './refresh.ts';
+import type { KeyOf, Pick } from './pages.ts';
+import { hasManyPages, type PagesMeta } from './refresh-queries.ts';
 import { useFreshStart } from './use-fresh-start.ts';
 
 type Operations = typeof OPERATIONS;
@@ -72,12 +72,18 @@ export interface Paged<Item> {
   readonly loadMore: () => void;
 }
 
+export interface UseApiPagesOptions<Item> extends UseApiOptions {
+  readonly pageSize?: number;
+  /** What tells rows apart, where it is not an id. */
+  readonly keyOf?: (item: Item) => string;
+}
+
 /** A list that is read page by page. `pick` takes the items out of an answer. */
 export function useApiPages<Method extends QueryMethod, Item>(
   method: Method,
   parameters: Omit<ParametersOf<Method>, 'paginationOptions'>,
   pick: (answer: AnswerOf<Method>) => readonly Item[],
-  { enabled = true, everyMs, organizationId, pageSize = 100 }: UseApiOptions & { readonly pageSize?: number } = {},
+  { enabled = true, everyMs, organizationId, pageSize = 100, keyOf }: UseApiPagesOptions<Item> = {},
 ): Paged<Item> {
   const client = useClient();
   const shown = useShownKey(organizationId);
@@ -88,7 +94,11 @@ export function useApiPages<Method extends QueryMethod, Item>(
     return call(client, method, { ...parameters, paginationOptions }, options);
   };
   const queryKey = ['api', shown, method, parameters, { pageSize }];
-  const meta: PagesMeta = { pick: pick as Pick, readFirst: (signal) => read('', signal) };
+  const meta: PagesMeta = {
+    pick: pick as Pick,
+    keyOf: keyOf as KeyOf | undefined,
+    readFirst: (signal) => read('', signal),
+  };
   useFreshStart(queryKey);
   const query = useInfiniteQuery({
     queryKey,

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { hasManyPages, refreshFirstPage } from './refresh.ts';
+import { hasManyPages, refreshFirstPage } from './refresh-queries.ts';
 
 /** A long list that is opened again shows what it knows, with a first page that is read anew if it is old. */
 export function useFreshStart(queryKey: readonly unknown[]): void {

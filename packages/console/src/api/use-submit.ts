@@ -13,7 +13,7 @@ import { useOrganization } from '../session/organization.ts';
 import { clientBy, useClient } from './client.ts';
 import { noteLoss } from './connection.ts';
 import { type Problem, problemOf } from './problem.ts';
-import { refresh } from './refresh.ts';
+import { refresh } from './refresh-queries.ts';
 import type { AnswerOf, ParametersOf } from './use-api.ts';
 
 type Operations = typeof OPERATIONS;

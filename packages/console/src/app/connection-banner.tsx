@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { connection } from '../api/connection.ts';
-import { refresh } from '../api/refresh.ts';
+import { refresh } from '../api/refresh-queries.ts';
 import { Button } from '../kit/button.tsx';
 import { Note } from '../kit/note.tsx';
 import { useStore } from '../lib/store.ts';

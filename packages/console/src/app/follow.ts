@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'react';
 import { useClient } from '../api/client.ts';
 import { connection, noteNextTry } from '../api/connection.ts';
 import { follow, type Place, useLive } from '../api/live.ts';
-import { refresh } from '../api/refresh.ts';
+import { refresh } from '../api/refresh-queries.ts';
 import { useStore } from '../lib/store.ts';
 import { useSession } from '../session/session.ts';
 

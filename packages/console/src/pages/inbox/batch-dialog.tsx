@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
-import { refresh } from '../../api/refresh.ts';
+import { refresh } from '../../api/refresh-queries.ts';
 import { checkVotes } from '../../api/vote.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Address } from '../../kit/address.tsx';

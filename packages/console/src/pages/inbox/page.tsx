@@ -23,10 +23,7 @@ export function InboxPage() {
   const isNarrow = useNarrow();
   const [filter, setFilter] = useState<ApprovalFilter>('FOR_ME');
   const approvals = useApprovals(filter);
-  const items = approvals.query.data === undefined ? undefined : approvals.items;
-  // A new list for each answer, not for each drawing of the page.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the data of the query are what changes
-  const fresh = useMemo(() => items, [approvals.query.data]);
+  const fresh = approvals.query.data === undefined ? undefined : approvals.items;
   const rows = useRows(filter, fresh);
   const ids = useMemo(() => rows.rows.map(({ approval }) => approval.activity.id), [rows.rows]);
   const opened = useOpened(activityId, isNarrow ? undefined : ids[0]);

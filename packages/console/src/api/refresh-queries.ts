@@ -1,10 +1,11 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { type Concern, isConcerned, together } from './concerns.ts';
-import { isPages, type Pick, withFirstPage } from './pages.ts';
+import { isPages, type KeyOf, type Pick, withFirstPage } from './pages.ts';
 
 /** What a query of many pages brings along, so that its first one can be read alone. */
 export interface PagesMeta extends Record<string, unknown> {
   readonly pick: Pick;
+  readonly keyOf?: KeyOf | undefined;
   readonly readFirst: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -60,7 +61,7 @@ export async function refreshFirstPage(queries: QueryClient, query: Query): Prom
       turn.isDue = false;
       const fresh = await meta.readFirst(new AbortController().signal);
       queries.setQueryData(query.queryKey, (data: unknown) =>
-        isPages(data) ? withFirstPage(data, fresh, meta.pick) : data,
+        isPages(data) ? withFirstPage(data, fresh, meta.pick, meta.keyOf) : data,
       );
     }
   } catch (error) {

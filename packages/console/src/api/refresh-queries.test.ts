@@ -2,7 +2,7 @@ import { InfiniteQueryObserver, QueryClient, QueryObserver } from '@tanstack/rea
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Concern } from './concerns.ts';
 import type { Pick } from './pages.ts';
-import { Refresher, refresh } from './refresh.ts';
+import { Refresher, refresh } from './refresh-queries.ts';
 
 describe('news in bursts', () => {
   beforeEach(() => {
