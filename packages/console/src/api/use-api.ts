@@ -10,6 +10,7 @@ import { useMemo } from 'react';
 import { useOrganization } from '../session/organization.ts';
 import { useSessionOrThrow, useSessionState } from '../session/session.ts';
 import { useClient } from './client.ts';
+import { joinPages, keptPage } from './refresh.ts';
 
 type Operations = typeof OPERATIONS;
 /** Methods of the client that read. */
@@ -69,12 +70,21 @@ export interface Paged<Item> {
   readonly loadMore: () => void;
 }
 
+export interface UseApiPagesOptions<Item> extends UseApiOptions {
+  readonly pageSize?: number;
+  /** What tells rows apart. With it, only the first pages of a long list are asked for anew. */
+  readonly keyOf?: (item: Item) => string;
+}
+
+/** How many pages were asked for, by what can stop it: a refresh asks for one after the other. */
+const asked = new WeakMap<AbortSignal, number>();
+
 /** A list that is read page by page. `pick` takes the items out of an answer. */
 export function useApiPages<Method extends QueryMethod, Item>(
   method: Method,
   parameters: Omit<ParametersOf<Method>, 'paginationOptions'>,
   pick: (answer: AnswerOf<Method>) => readonly Item[],
-  { enabled = true, everyMs, organizationId, pageSize = 100 }: UseApiOptions & { readonly pageSize?: number } = {},
+  { enabled = true, everyMs, organizationId, pageSize = 100, keyOf }: UseApiPagesOptions<Item> = {},
 ): Paged<Item> {
   const client = useClient();
   const shown = useShownKey(organizationId);
@@ -82,7 +92,13 @@ export function useApiPages<Method extends QueryMethod, Item>(
   const query = useInfiniteQuery({
     queryKey: ['api', shown, method, parameters, { pageSize }],
     initialPageParam: '',
-    queryFn: ({ signal, pageParam }) => {
+    queryFn: ({ signal, pageParam, client: queries, queryKey }) => {
+      const position = asked.get(signal) ?? 0;
+      asked.set(signal, position + 1);
+      const state = queries.getQueryState<{ pages: AnswerOf<Method>[] }>(queryKey);
+      const isRefresh = keyOf !== undefined && state?.fetchMeta?.fetchMore === undefined;
+      const kept = isRefresh ? keptPage(state?.data?.pages ?? [], position) : undefined;
+      if (kept !== undefined) return kept;
       const paginationOptions = { limit: String(pageSize), ...(pageParam !== '' && { after: pageParam }) };
       return call(
         client,
@@ -100,7 +116,14 @@ export function useApiPages<Method extends QueryMethod, Item>(
   });
   const pages = query.data?.pages;
   // biome-ignore lint/correctness/useExhaustiveDependencies: every `pick` of one list picks the same
-  const items = useMemo(() => (pages ?? []).flatMap((page) => pick(page as AnswerOf<Method>)), [pages]);
+  const items = useMemo(
+    () =>
+      joinPages(
+        (pages ?? []).map((page) => pick(page as AnswerOf<Method>)),
+        keyOf,
+      ),
+    [pages],
+  );
   return {
     items,
     query,

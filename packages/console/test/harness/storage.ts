@@ -44,8 +44,9 @@ export async function keptSessions(page: Page): Promise<readonly Kept[]> {
 
 /** Everything that the page keeps as text, in either storage and in cookies. */
 export const storedTexts = async (page: Page): Promise<Record<string, string>> =>
-  await page.evaluate(() => ({
-    ...localStorage,
-    ...sessionStorage,
-    ...(document.cookie && { cookie: document.cookie }),
-  }));
+  await page.evaluate(() =>
+    Object.fromEntries([
+      ...[localStorage, sessionStorage].flatMap((storage) => Object.entries<string>({ ...storage })),
+      ...(document.cookie === '' ? [] : [['cookie', document.cookie]]),
+    ]),
+  );
