@@ -1,5 +1,4 @@
 // What somebody who opens the console waits for, in a real browser on this machine.
-import type { Browser, Page } from 'playwright-core';
 import { Device, launchBrowser } from '../../packages/console/test/harness/browser.ts';
 import { loadedBytes } from '../../packages/console/test/harness/first-load.ts';
 import { signInWithKey } from '../../packages/console/test/harness/sign-in.ts';
@@ -10,6 +9,9 @@ import { median } from '../figures.ts';
 import type { Options } from '../options.ts';
 import { Service } from '../service.ts';
 import { fillActivities } from './fill.ts';
+
+type Page = Device['page'];
+type Browser = Awaited<ReturnType<typeof launchBrowser>>;
 
 export const CONSOLE_NAMES = ['first load', 'inbox', 'scroll'] as const;
 export type ConsoleName = (typeof CONSOLE_NAMES)[number];
