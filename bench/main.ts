@@ -201,9 +201,9 @@ async function main(options: Options): Promise<void> {
     print(`memory at rest: ${residentMb.toFixed(0)} MB`);
   }
   if (console?.scroll !== undefined) {
-    const { rows, seconds, heapMb } = console.scroll;
+    const { rows, seconds, heapMb, longestTaskCpuMs } = console.scroll;
     print(
-      `\nconsole: ${rows.toLocaleString('en')} activities scrolled in ${seconds.toFixed(0)} s, ${heapMb.toFixed(0)} MB held`,
+      `\nconsole: ${rows.toLocaleString('en')} activities scrolled in ${seconds.toFixed(0)} s, ${heapMb.toFixed(0)} MB held, at most ${longestTaskCpuMs.toFixed(0)} ms of processor time in a task`,
     );
   }
   print(`\n${verdictTable(verdicts)}`);

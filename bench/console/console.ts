@@ -1,5 +1,4 @@
 // What somebody who opens the console waits for, in a real browser on this machine.
-import type { Page } from 'playwright-core';
 import { Device, launchBrowser } from '../../packages/console/test/harness/browser.ts';
 import { loadedBytes } from '../../packages/console/test/harness/first-load.ts';
 import { signInWithKey } from '../../packages/console/test/harness/sign-in.ts';
@@ -10,6 +9,9 @@ import { median } from '../figures.ts';
 import type { Options } from '../options.ts';
 import { Service } from '../service.ts';
 import { fillActivities } from './fill.ts';
+
+type Page = Device['page'];
+type Browser = Awaited<ReturnType<typeof launchBrowser>>;
 
 export const CONSOLE_NAMES = ['first load', 'inbox', 'scroll'] as const;
 export type ConsoleName = (typeof CONSOLE_NAMES)[number];
@@ -29,6 +31,8 @@ export interface ScrollFigure {
   /** The longest time that the page did not react, and how often it was over the bound of the goal. */
   readonly longestTaskMs: number;
   readonly longTasks: number;
+  /** The most processor time of one task over the last rows and the leaps: what others on the machine do not change. */
+  readonly longestTaskCpuMs: number;
   readonly heapMb: number;
 }
 
@@ -37,6 +41,8 @@ const OPENINGS = 7;
 export const LONG_TASK_MS = 100;
 const SCROLL_STEP_PX = 4_000;
 const SCROLL_SECONDS_MAX = 600;
+/** The last rows, when the list is longest, are traced. */
+const TRACED_ROWS = 2_000;
 
 export async function measureConsole(
   names: readonly ConsoleName[],
@@ -62,7 +68,7 @@ export async function measureConsole(
     await device.page.addInitScript('globalThis.__name = (value) => value');
     const firstLoadBytes = await measureFirstLoad(device, person);
     const inboxMs = names.includes('inbox') ? await measureInbox(device) : undefined;
-    const scroll = names.includes('scroll') ? await measureScroll(device, activities) : undefined;
+    const scroll = names.includes('scroll') ? await measureScroll(browser, device, activities) : undefined;
     if (device.problems.length > 0) throw new Error(`the console had problems: ${device.problems.join('; ')}`);
     return {
       ...(names.includes('first load') && { firstLoadBytes }),
@@ -126,7 +132,11 @@ async function measureInbox({ page, origin }: Device): Promise<number> {
 }
 
 /** Scrolls from the newest activity to the oldest as fast as the page loads them, and back in a few leaps. */
-async function measureScroll({ page, origin, devtools }: Device, activities: number): Promise<ScrollFigure> {
+async function measureScroll(
+  browser: Browser,
+  { page, origin, devtools }: Device,
+  activities: number,
+): Promise<ScrollFigure> {
   await page.addInitScript(() => {
     const tasks: number[] = [];
     Object.assign(globalThis, { longTasks: tasks });
@@ -139,7 +149,11 @@ async function measureScroll({ page, origin, devtools }: Device, activities: num
   const startedAt = performance.now();
   // The tasks of the start are those of any page; these are about the list.
   await page.evaluate(() => (globalThis as unknown as { longTasks: number[] }).longTasks.splice(0));
-  const rows = await scrollThrough(page, activities);
+  await scrollTo(page, activities - TRACED_ROWS);
+  await browser.startTracing(page, { categories: ['toplevel'] });
+  const rows = await scrollTo(page, activities);
+  await leap(page);
+  const longestTaskCpuMs = longestTaskIn(await browser.stopTracing());
   const seconds = (performance.now() - startedAt) / 1000;
   const tasks = await page.evaluate(() => (globalThis as unknown as { longTasks: number[] }).longTasks);
   await devtools.send('HeapProfiler.collectGarbage');
@@ -149,33 +163,56 @@ async function measureScroll({ page, origin, devtools }: Device, activities: num
     seconds,
     longestTaskMs: Math.max(0, ...tasks),
     longTasks: tasks.filter((task) => task > LONG_TASK_MS).length,
+    longestTaskCpuMs,
     heapMb: usedSize / 1024 / 1024,
   };
 }
 
-/** Resolves with how many rows there were in the end. */
-const scrollThrough = (page: Page, wanted: number): Promise<number> =>
+/** Resolves with how many rows there are in the end. */
+const scrollTo = (page: Page, wanted: number): Promise<number> =>
   page.evaluate(
     async ({ wanted: count, step, secondsMax }) => {
       const table = document.querySelector('[role=table]') as HTMLElement;
-      const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
-      const lastIndex = (): number =>
+      const rows = (): number =>
+        1 +
         Math.max(
           ...[...table.querySelectorAll<HTMLElement>('[data-index]')].map(({ dataset }) => Number(dataset.index)),
         );
       const until = performance.now() + secondsMax * 1000;
-      let last = 0;
-      while (last + 1 < count && performance.now() < until) {
+      while (rows() < count && performance.now() < until) {
         table.scrollTop += step;
-        await frame();
-        last = lastIndex();
+        await new Promise(requestAnimationFrame);
       }
-      const height = table.scrollHeight;
-      for (const part of [0.75, 0.5, 0.25, 0.9, 0.1, 0]) {
-        table.scrollTop = height * part;
-        for (let frames = 0; frames < 20; frames += 1) await frame();
-      }
-      return last + 1;
+      return rows();
     },
     { wanted, step: SCROLL_STEP_PX, secondsMax: SCROLL_SECONDS_MAX },
   );
+
+const leap = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    const table = document.querySelector('[role=table]') as HTMLElement;
+    for (const part of [0.75, 0.5, 0.25, 0.9, 0.1, 0]) {
+      table.scrollTop = table.scrollHeight * part;
+      for (let frames = 0; frames < 20; frames += 1) await new Promise(requestAnimationFrame);
+    }
+  });
+
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Microseconds that the thread ran. */
+  readonly tdur?: number;
+  readonly args: { readonly name?: string };
+}
+
+/** Milliseconds of processor time that the longest task of a page's main thread took. */
+function longestTaskIn(trace: Buffer): number {
+  const { traceEvents: events } = JSON.parse(trace.toString()) as { traceEvents: readonly TraceEvent[] };
+  const threadOf = ({ pid, tid }: TraceEvent): string => `${pid} ${tid}`;
+  const pages = new Set(
+    events.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain').map(threadOf),
+  );
+  const tasks = events.filter((event) => event.name.endsWith('RunTask') && pages.has(threadOf(event)));
+  return Math.max(0, ...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
+}

@@ -55,7 +55,11 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
   });
 
   const goTo = async ({ page }: Device, name: string): Promise<void> => {
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+    // Behind the name may stand how many wait.
+    await page
+      .getByRole('navigation', { name: 'Main' })
+      .getByRole('link', { name: new RegExp(`^${name}\\b`) })
+      .click();
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   };
   const request = (page: Page) => page.getByRole('region', { name: 'Request', exact: true });

@@ -35,7 +35,9 @@ const TYPES = [
 export function ActivitiesPage() {
   const search = useSearch({ from: '/shell/activities' });
   const navigate = useNavigate();
-  const paged = useApiPages('listActivities', parametersOf(search), ({ activities }) => activities);
+  const paged = useApiPages('listActivities', parametersOf(search), ({ activities }) => activities, {
+    keyOf: ({ id }) => id,
+  });
   const { items, query } = paged;
   const setSearch = (change: { readonly [Name in keyof ActivitySearch]?: string }): void => {
     const next = Object.fromEntries(Object.entries({ ...search, ...change }).filter(([, value]) => value !== ANY));

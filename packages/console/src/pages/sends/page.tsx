@@ -30,7 +30,9 @@ export function SendsPage() {
   );
   const chains = useChains().data?.chains ?? [];
   const filter = { ...(state !== ALL && { filterByState: [state] }), ...(caip2 !== ALL && { caip2 }) };
-  const { items, query, hasMore, loadMore } = useApiPages('listSends', filter, ({ sends }) => sends);
+  const { items, query, hasMore, loadMore } = useApiPages('listSends', filter, ({ sends }) => sends, {
+    keyOf: ({ sendTransactionStatusId }) => sendTransactionStatusId,
+  });
   const descriptions = useDescriptions(items.map(({ activityId }) => activityId));
   const columns: readonly Column<Send>[] = [
     {
