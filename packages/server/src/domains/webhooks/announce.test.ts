@@ -125,6 +125,7 @@ const endpoint = (
   url: 'https://receiver.example/',
   isActive: true,
   isFeature: false,
+  includesDescription: false,
   subscriptions: [{ eventType, isActive, ...(filters !== undefined && { filtersJson: JSON.stringify(filters) }) }],
   createdAtMs: NOW,
   updatedAtMs: NOW,
