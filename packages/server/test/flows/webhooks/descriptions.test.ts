@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import type { Arrival, Hook } from '../../harness/webhook-receiver.ts';
-import { COMPLETED, ClockClient, outcome, PENDING, REJECTED, rename } from '../fixtures/policy-flows.ts';
+import { ClockClient, COMPLETED, outcome, PENDING, REJECTED, rename } from '../fixtures/policy-flows.ts';
 import { activityUpdates, deliveriesOf, doSomething, endpointsOf, rowsOf, settled } from '../fixtures/webhooks.ts';
 import { MINUTE, openDeliveries } from '../webhook-delivery/support.ts';
 
@@ -182,10 +182,11 @@ describe.each(DATABASES)('descriptions in events on %s', (database) => {
     expect(toParent.eventId).toBe(toSub.eventId);
     expect(toParent.body.description).toEqual(toSub.body.description);
     expect(toParent.body.description.text).toBe('Create user tag Signers and give it to Grace.');
-    // Of what is erased with its organization nothing is left to be described.
+    // Its activities outlive it, and can be described for whoever may read them.
     expect(outcome(await sub.submit('delete_sub_organization', {}))).toEqual([200, COMPLETED]);
     const last = await parents.next();
     expect(last.body.type).toBe('ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION');
+    expect(last.body.description).toMatchObject({ risk: 'DANGER', text: expect.stringMatching(/^Delete sub-org/) });
     await settled(parent, { endpointId }, 'delivered');
     await parent.run('delete_webhook_endpoint', { endpointId });
   });

@@ -16,7 +16,12 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { read, parent, child, addEndpoint } = await setUp();
       const made = [
         await addEndpoint(parent.id, { name: 'Straße' }),
-        await addEndpoint(parent.id, { isActive: false, isFeature: true, includesDescription: true, subscriptions: [] }),
+        await addEndpoint(parent.id, {
+          isActive: false,
+          isFeature: true,
+          includesDescription: true,
+          subscriptions: [],
+        }),
         await addEndpoint(parent.id, { name: 'strasse' }),
       ];
       const [first] = made as [WebhookEndpoint];
@@ -434,6 +439,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
           eventId: event.id,
           eventType: 'WEBHOOK_TEST',
           aboutId: parent.id,
+          includesDescription: false,
           state,
           failures: state === 'failed' ? 1 : 0,
           attempts: [finished.attempt],
