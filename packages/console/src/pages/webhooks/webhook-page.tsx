@@ -15,7 +15,7 @@ import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { cx } from '../../lib/cx.ts';
 import { DeliveriesCard } from './deliveries-card.tsx';
-import { answerInWords, type Endpoint } from './delivery-model.ts';
+import { answerInWords, DESCRIBED, type Endpoint } from './delivery-model.ts';
 import { DeliveryPanel } from './delivery-panel.tsx';
 import { ReplayManyDialog } from './replay-many-dialog.tsx';
 import { StatisticsCard } from './statistics-card.tsx';
@@ -42,8 +42,9 @@ export function WebhookPage() {
 }
 
 function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { endpointId, name, url, isActive } = endpoint;
-  const [opened, setOpened] = useState<'switch' | 'delete' | 'replay'>();
+  const { endpointId, name, url, isActive, includeDescription, subscriptions } = endpoint;
+  const [opened, setOpened] = useState<'switch' | 'words' | 'delete' | 'replay'>();
+  const isDescribable = subscriptions.some(({ eventType }) => eventType === DESCRIBED);
   const [chosen, setChosen] = useState<string>();
   const test = useSubmit('testWebhookEndpoint');
   const navigate = useNavigate();
@@ -82,6 +83,17 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
                 off,
                 onSelect: () => setOpened('switch'),
               },
+              ...(isDescribable
+                ? ([
+                    {
+                      id: 'words',
+                      label: includeDescription ? 'Leave out the sentence' : 'Add the sentence',
+                      icon: includeDescription ? 'minus' : 'plus',
+                      off,
+                      onSelect: () => setOpened('words'),
+                    },
+                  ] as const)
+                : []),
               {
                 id: 'delete',
                 label: 'Delete endpoint',
@@ -143,6 +155,24 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
           }
           act={isActive ? 'Switch off' : 'Switch on'}
           acting="Switching…"
+          width="small"
+          onClose={close}
+        />
+      )}
+      {opened === 'words' && (
+        <ActDialog
+          method="updateWebhookEndpoint"
+          parameters={{ endpointId, includeDescription: !includeDescription }}
+          title={
+            includeDescription ? 'Leave out the sentence of activities' : 'Add the sentence to events of activities'
+          }
+          description={
+            includeDescription
+              ? 'New events tell the activity as data alone. Those that wait stay as they are.'
+              : 'New events also say what each activity does in words, its risk and what approving it means. Those that wait stay as they are.'
+          }
+          act={includeDescription ? 'Leave it out' : 'Add the sentence'}
+          acting="Changing…"
           width="small"
           onClose={close}
         />
