@@ -144,6 +144,15 @@ describe.each(DATABASES)('descriptions in events on %s', (database) => {
     await change(false);
     await doSomething(sub);
     expect((await hook.next()).body).not.toHaveProperty('description');
+    const sayOf = async (change: Record<string, unknown>) => {
+      const request = { type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT', parameters: { endpointId, ...change } };
+      return (await sub.query('describe_activity', { request })).body.description.text;
+    };
+    expect(await sayOf({ includeDescription: true })).toBe('Tell renamed in words what activities do.');
+    expect(await sayOf({ includeDescription: false })).toBe('No longer tell renamed in words what activities do.');
+    expect(await sayOf({ includeDescription: true, name: 'Chat' })).toBe(
+      'Rename endpoint renamed to Chat. Tell it in words what activities do.',
+    );
     const asked = { url: hook.url, name: 'x', includeDescription: 'yes' };
     expect(outcome(await sub.submit('create_webhook_endpoint', asked))).toEqual([400, 'REQUEST_INVALID']);
     const wrong = { endpointId, includeDescription: null };

@@ -29,24 +29,26 @@ export const updateWebhookEndpoint = defineActivity({
   }),
   sentence: ({ endpointId, url, name, isActive, includeDescription }, { names }) => {
     const endpoint = nameOf(names, 'webhookEndpoint', endpointId);
+    const verb = includeDescription ? 'Tell' : 'No longer tell';
+    const also = includeDescription === undefined ? '' : ` ${verb} it in words what activities do.`;
     if (url !== undefined) {
       return lookClosely(
-        say`Send what ${endpoint} is told to ${named(url)} instead.`,
+        say`Send what ${endpoint} is told to ${named(url)} instead.${also}`,
         'sends data elsewhere',
         'Whoever runs that server learns of everything that it subscribes to. I want that.',
       );
     }
     if (isActive === false)
       return lookClosely(
-        say`Stop telling ${endpoint} what happens here.`,
+        say`Stop telling ${endpoint} what happens here.${also}`,
         'stops deliveries',
         'Whoever relies on these deliveries learns nothing then. I want that.',
       );
-    if (isActive === true) return say`Tell ${endpoint} again what happens here.`;
-    if (name !== undefined) return say`Rename endpoint ${endpoint} to ${named(name)}.`;
+    if (isActive === true) return say`Tell ${endpoint} again what happens here.${also}`;
+    if (name !== undefined) return say`Rename endpoint ${endpoint} to ${named(name)}.${also}`;
     return includeDescription === undefined
       ? say`Leave endpoint ${endpoint} unchanged.`
-      : say`${includeDescription ? 'Tell' : 'No longer tell'} ${endpoint} in words what activities do.`;
+      : say`${verb} ${endpoint} in words what activities do.`;
   },
   result: Type.Object({ endpointId: Type.String(), webhookEndpoint: WebhookEndpointShape }),
   check({ url, name, isActive, includeDescription }) {
