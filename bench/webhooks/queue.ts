@@ -88,6 +88,7 @@ function eventsOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: num
     activity_id: idOf(kind, 'n'),
     body: 'CAST($1 AS text)',
     body_length: String(deliveries.body.length),
+    description: 'NULL',
     kept_since_ms: 'ms',
     created_at_ms: 'ms',
   };
@@ -104,6 +105,7 @@ function deliveriesOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from:
     id: idOf(kind, `n * ${copies} + copy`),
     endpoint_id: isToAll ? 'recipient.endpoint_id' : 'event.endpoint_id',
     event_id: idOf(kind, 'n'),
+    includes_description: '0',
     state: `'${state}'`,
     failures: '0',
     attempts: state === 'pending' ? "'[]'" : `'[{"atMs":' || ms || ',"latencyMs":5,"status":200}]'`,

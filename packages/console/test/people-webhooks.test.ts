@@ -173,6 +173,44 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await page.getByText('createWebhookVerifier').first().waitFor();
   });
 
+  it('creates an endpoint that is told the sentence, and takes it back', async () => {
+    const { ada } = world;
+    const listed = async () =>
+      ((await ada.query('list_webhook_endpoints')).body.webhookEndpoints as { name: string }[]).find(
+        ({ name }) => name === 'Chat',
+      );
+    await go('/console/webhooks', 'Webhooks');
+    await page.getByRole('button', { name: 'Create endpoint' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create an endpoint' });
+    await dialog.getByRole('textbox', { name: 'URL' }).fill(world.hook.url);
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Chat');
+    const sentence = dialog.getByRole('checkbox', { name: /^Add the sentence to events of activities/ });
+    await sentence.check();
+    // It belongs to activities, and goes with them.
+    await dialog.getByRole('checkbox', { name: /^Activities/ }).uncheck();
+    expect(await sentence.count()).toBe(0);
+    await dialog.getByRole('checkbox', { name: /^Activities/ }).check();
+    expect(await sentence.isChecked()).toBe(true);
+    await sentence.scrollIntoViewIfNeeded();
+    await look('webhooks-create');
+    await dialog.getByRole('button', { name: 'Create endpoint' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await listed()).toMatchObject({ includeDescription: true });
+    await page.getByRole('link', { name: 'Chat' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Chat' }).waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Leave out the sentence' }).click();
+    const leave = page.getByRole('dialog', { name: 'Leave out the sentence of activities' });
+    await takeShot(page, 'webhook-words-light');
+    expect(await findViolations(page)).toEqual([]);
+    await leave.getByRole('button', { name: 'Leave it out' }).click();
+    await leave.waitFor({ state: 'detached' });
+    expect(await listed()).toMatchObject({ includeDescription: false });
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Add the sentence' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   it('finds a sub-organization and only reads it', async () => {
     await go('/console/sub-organizations', 'Sub-organizations');
     await page.getByRole('searchbox', { name: /Name, email/ }).fill('nothing like it');

@@ -29,6 +29,7 @@ import { createTargetCheck } from './domains/webhooks/target.ts';
 import { createWebhooks, type RunningWebhooks, type Webhooks } from './domains/webhooks/webhooks.ts';
 import { AccessRulesCache } from './engine/access-rules.ts';
 import type { App } from './engine/app.ts';
+import { describeStored } from './engine/describe-stored.ts';
 import { Feed } from './engine/feed/feed.ts';
 import { Operations } from './engine/operations.ts';
 import { createReadiness } from './engine/readiness.ts';
@@ -119,6 +120,7 @@ export function buildApp(parts: Parts): BuiltApp {
     observe,
     poster: parts.poster ?? localPoster({ allow }),
     checkTarget: createTargetCheck(allow),
+    describe: (...asked) => describeStored(app, ...asked),
     isBusy: () => load.isBusy(),
   });
   const onRamp = createOnRamp({ config, storage, keyring, clock });

@@ -1031,6 +1031,7 @@ export interface CreateWebhookEndpointParameters {
     filtersJson?: string;
     isActive?: boolean;
   }[];
+  includeDescription?: boolean;
 }
 
 /** Result of create_webhook_endpoint. */
@@ -1042,6 +1043,7 @@ export interface CreateWebhookEndpointResult {
     url: string;
     name: string;
     isActive: boolean;
+    includeDescription: boolean;
     subscriptions: {
       eventType:
         | 'ACTIVITY_UPDATES'
@@ -4340,6 +4342,7 @@ export interface ListWebhookEndpointsResponse {
     url: string;
     name: string;
     isActive: boolean;
+    includeDescription: boolean;
     subscriptions: {
       eventType:
         | 'ACTIVITY_UPDATES'
@@ -5092,6 +5095,7 @@ export interface UpdateWebhookEndpointParameters {
   url?: string;
   name?: string;
   isActive?: boolean;
+  includeDescription?: boolean;
 }
 
 /** Result of update_webhook_endpoint. */
@@ -5103,6 +5107,7 @@ export interface UpdateWebhookEndpointResult {
     url: string;
     name: string;
     isActive: boolean;
+    includeDescription: boolean;
     subscriptions: {
       eventType:
         | 'ACTIVITY_UPDATES'
@@ -5973,7 +5978,7 @@ export interface OperationMethods {
     parameters: UpdateWalletParameters,
     options?: SubmitOptions,
   ): Promise<UpdateWalletResult & { activity: Activity }>;
-  /** Change the URL or the name of a webhook endpoint, or switch it off and on. What waits for it goes on. */
+  /** Change the URL or the name of a webhook endpoint, switch it off and on, or have activities described to it. What waits for it goes on. */
   updateWebhookEndpoint(
     parameters: UpdateWebhookEndpointParameters,
     options?: SubmitOptions,

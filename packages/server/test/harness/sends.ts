@@ -25,7 +25,7 @@ export const OPERATOR = privateKeyToAccount(`0x${Buffer.from(OPERATOR_SECRET).to
 export const BATCH = `0x${'ba'.repeat(20)}`;
 /** Of a parent that wants to hear of everything that is sent. */
 export const ENDPOINT = {
-  ...{ name: 'Sends', url: 'https://hooks.example/', isActive: true, isFeature: false },
+  ...{ name: 'Sends', url: 'https://hooks.example/', isActive: true, isFeature: false, includesDescription: false },
   subscriptions: [{ eventType: 'SEND_TRANSACTION_STATUS_UPDATES', isActive: true }],
   ...{ createdAtMs: NOW, updatedAtMs: NOW },
 } as const;

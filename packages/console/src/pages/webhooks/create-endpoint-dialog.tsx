@@ -4,7 +4,7 @@ import { ActDialog } from '../../kit/act-dialog.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { Checkbox, TextArea, TextField } from '../../kit/field.tsx';
 import { fieldProblem } from '../../kit/problem-note.tsx';
-import { EVENTS, type EventType } from './delivery-model.ts';
+import { DESCRIBED, EVENTS, type EventType } from './delivery-model.ts';
 import styles from './webhooks.module.css';
 
 interface Draft {
@@ -12,8 +12,9 @@ interface Draft {
   readonly name: string;
   readonly events: readonly EventType[];
   readonly filters: Readonly<Partial<Record<EventType, string>>>;
+  readonly includeDescription: boolean;
 }
-const INITIAL: Draft = { url: '', name: '', events: ['ACTIVITY_UPDATES'], filters: {} };
+const INITIAL: Draft = { url: '', name: '', events: ['ACTIVITY_UPDATES'], filters: {}, includeDescription: false };
 
 function filterError(text: string): string | undefined {
   if (text.trim() === '') return undefined;
@@ -38,6 +39,7 @@ export function CreateEndpointDialog({ onClose }: { readonly onClose: () => void
       const filtersJson = value.filters[eventType]?.trim();
       return { eventType, isActive: true, ...(filtersJson && { filtersJson }) };
     }),
+    ...(value.includeDescription && value.events.includes(DESCRIBED) && { includeDescription: true }),
   };
   return (
     <ActDialog
@@ -102,6 +104,14 @@ export function CreateEndpointDialog({ onClose }: { readonly onClose: () => void
                         onChange={(text) => set({ filters: { ...value.filters, [type]: text } })}
                         error={filterError(value.filters[type] ?? '')}
                       />
+                      {type === DESCRIBED && (
+                        <Checkbox
+                          label="Add the sentence to events of activities"
+                          help="What each one does in words, its risk and what approving it means."
+                          checked={value.includeDescription}
+                          onChange={(includeDescription) => set({ includeDescription })}
+                        />
+                      )}
                     </div>
                   )}
                 </div>

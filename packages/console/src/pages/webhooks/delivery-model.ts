@@ -15,6 +15,9 @@ export const EVENTS: readonly { readonly type: EventType; readonly label: string
   { type: 'BALANCE_FINALIZED_UPDATES', label: 'Balances, final', help: 'Deposits and withdrawals that stay.' },
 ];
 
+/** Events of this type can have a sentence. */
+export const DESCRIBED: EventType = 'ACTIVITY_UPDATES';
+
 /** `ACTIVITY_UPDATES` as "Activities". */
 export const eventWord = (eventType: string): string =>
   EVENTS.find(({ type }) => type === eventType)?.label ??

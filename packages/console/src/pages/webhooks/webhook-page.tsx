@@ -18,7 +18,7 @@ import { useAct } from '../../kit/use-act.ts';
 import { cx } from '../../lib/cx.ts';
 import { useNarrow } from '../../lib/use-media.ts';
 import { DeliveriesCard } from './deliveries-card.tsx';
-import { answerInWords, type Endpoint } from './delivery-model.ts';
+import { answerInWords, DESCRIBED, type Endpoint } from './delivery-model.ts';
 import { DeliveryPanel } from './delivery-panel.tsx';
 import { ReplayManyDialog } from './replay-many-dialog.tsx';
 import { StatisticsCard } from './statistics-card.tsx';
@@ -45,8 +45,9 @@ export function WebhookPage() {
 }
 
 function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { endpointId, name, url, isActive } = endpoint;
-  const [opened, setOpened] = useState<'switch' | 'delete' | 'replay' | 'same'>();
+  const { endpointId, name, url, isActive, includeDescription, subscriptions } = endpoint;
+  const [opened, setOpened] = useState<'switch' | 'words' | 'delete' | 'replay' | 'same'>();
+  const isDescribable = subscriptions.some(({ eventType }) => eventType === DESCRIBED);
   const [chosen, setChosen] = useState<string>();
   const test = useAct('testWebhookEndpoint');
   const navigate = useNavigate();
@@ -91,6 +92,17 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
                 off,
                 onSelect: () => setOpened('switch'),
               },
+              ...(isDescribable
+                ? ([
+                    {
+                      id: 'words',
+                      label: includeDescription ? 'Leave out the sentence' : 'Add the sentence',
+                      icon: includeDescription ? 'minus' : 'plus',
+                      off,
+                      onSelect: () => setOpened('words'),
+                    },
+                  ] as const)
+                : []),
               {
                 id: 'same',
                 label: 'The test as SDK, CLI, curl',
@@ -165,6 +177,24 @@ function EndpointPage({ endpoint }: { readonly endpoint: Endpoint }) {
           }
           act={isActive ? 'Switch off' : 'Switch on'}
           acting="Switching…"
+          width="small"
+          onClose={close}
+        />
+      )}
+      {opened === 'words' && (
+        <ActDialog
+          method="updateWebhookEndpoint"
+          parameters={{ endpointId, includeDescription: !includeDescription }}
+          title={
+            includeDescription ? 'Leave out the sentence of activities' : 'Add the sentence to events of activities'
+          }
+          description={
+            includeDescription
+              ? 'New events tell the activity as data alone. Those that wait stay as they are.'
+              : 'New events also say what each activity does in words, its risk and what approving it means. Those that wait stay as they are.'
+          }
+          act={includeDescription ? 'Leave it out' : 'Add the sentence'}
+          acting="Changing…"
           width="small"
           onClose={close}
         />

@@ -72,11 +72,13 @@ const toOccurrence = (happened: Exclude<Happened, BalanceNews>): Occurrence => {
 
 interface WebhookTarget {
   readonly endpointId: WebhookEndpointId;
+  readonly includesDescription?: boolean;
 }
 
 interface Inserted {
   readonly event: WebhookEvent;
   readonly endpointIds: readonly WebhookEndpointId[];
+  readonly described?: readonly WebhookEndpointId[];
 }
 
 /** Who listens; answers with what was written for an occurrence. */
@@ -94,7 +96,12 @@ function setUp(...listeners: readonly WebhookEndpoint[]) {
       }
     },
     insertEvent: async (event: WebhookEvent, deliveries: readonly WebhookTarget[]) => {
-      inserted.push({ event, endpointIds: deliveries.map(({ endpointId }) => endpointId) });
+      const described = deliveries.filter(({ includesDescription }) => includesDescription);
+      inserted.push({
+        event,
+        endpointIds: deliveries.map(({ endpointId }) => endpointId),
+        described: described.map(({ endpointId }) => endpointId),
+      });
     },
   };
   const store = fakeStores([WebhookReader, webhooks]);
@@ -125,6 +132,7 @@ const endpoint = (
   url: 'https://receiver.example/',
   isActive: true,
   isFeature: false,
+  includesDescription: false,
   subscriptions: [{ eventType, isActive, ...(filters !== undefined && { filtersJson: JSON.stringify(filters) }) }],
   createdAtMs: NOW,
   updatedAtMs: NOW,
@@ -198,6 +206,18 @@ test('an activity is told to both, each in the form that it may see, as one even
     [PARENT, SUB, `{"for":"${PARENT}"}`, [parents.id, second.id]],
   ]);
   expect(new Set(inserted.map(({ event }) => event.id)).size).toBe(1);
+});
+
+test('a description is for endpoints that ask for it, and for events of activities alone', async () => {
+  const worded = (type: WebhookSubscription['eventType']) => ({ ...endpoint(PARENT, type), includesDescription: true });
+  const activity: Occurrence = { type: 'ACTIVITY_UPDATES', activityId: randomId(), facts: {}, bodyFor: () => '{}' };
+  const [plain, wordy] = [endpoint(PARENT, 'ACTIVITY_UPDATES'), worded('ACTIVITY_UPDATES')];
+  expect((await setUp(plain, wordy)(activity)).inserted).toMatchObject([
+    { endpointIds: [plain.id, wordy.id], described: [wordy.id] },
+  ]);
+  const sends = worded('SEND_TRANSACTION_STATUS_UPDATES');
+  const { inserted } = await setUp(sends)(OCCURRENCES.SEND_TRANSACTION_STATUS_UPDATES);
+  expect(inserted).toMatchObject([{ endpointIds: [sends.id], described: [] }]);
 });
 
 test('where nobody listens nothing is rendered and nothing written', async () => {

@@ -60,7 +60,11 @@ export async function announce(
       body: occurrence.bodyFor(recipientId),
       createdAtMs: nowMs,
     };
-    const deliveries = endpoints.map(({ id }) => ({ id: newId() as WebhookDeliveryId, endpointId: id }));
+    const deliveries = endpoints.map(({ id, includesDescription }) => ({
+      id: newId() as WebhookDeliveryId,
+      endpointId: id,
+      includesDescription: includesDescription && occurrence.type === 'ACTIVITY_UPDATES',
+    }));
     inserted.push(webhooks.insertEvent(event, deliveries));
     told.push(...endpoints.map(({ id }) => id));
   }

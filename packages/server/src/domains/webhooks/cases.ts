@@ -25,6 +25,7 @@ const anEndpoint = ({ root: { organizationId } }: World, given: Record<string, u
   endpointId: anId,
   organizationId,
   isActive: true,
+  includeDescription: false,
   ...given,
 });
 
@@ -65,7 +66,7 @@ export const cases: DomainCases = {
       intentKey: 'createWebhookEndpointIntent',
       resultKey: 'createWebhookEndpointResult',
       arrange: async (world) => {
-        const parameters = params(world);
+        const parameters = { ...params(world), includeDescription: true };
         return {
           parameters,
           result: { endpointId: anId, webhookEndpoint: anEndpoint(world, parameters) },
@@ -76,7 +77,7 @@ export const cases: DomainCases = {
     },
     hostile: byRoot(async (tenant) => {
       await makeRoom(tenant.root);
-      return endpointParams(tenant, fresh(tenant));
+      return { ...endpointParams(tenant, fresh(tenant)), includeDescription: true };
     }),
   },
   update_webhook_endpoint: {
@@ -86,7 +87,12 @@ export const cases: DomainCases = {
       arrange: async (world) => {
         const before = params(world);
         const endpointId = await newEndpoint(world, before);
-        const change = { url: `${world.outside.issuer}/other`, name: `Other ${randomUUID()}`, isActive: false };
+        const change = {
+          url: `${world.outside.issuer}/other`,
+          name: `Other ${randomUUID()}`,
+          isActive: false,
+          includeDescription: true,
+        };
         const after = anEndpoint(world, { ...before, ...change });
         return {
           parameters: { endpointId, ...change },
@@ -102,6 +108,7 @@ export const cases: DomainCases = {
       url: tenant.outside.hook(fresh(tenant)),
       name: fresh(tenant),
       isActive: false,
+      includeDescription: true,
     })),
   },
   delete_webhook_endpoint: {

@@ -55,6 +55,7 @@ function setUp(kind: Storage['kind'] = 'sqlite') {
       elapsed: Date.now,
       observe,
       sweep: async () => {},
+      describe: async () => new Map(),
       breakOff: async () => {
         for (const each of [...inFlight.values()].flat()) if (each.by === by) each.breakOff();
       },

@@ -7,6 +7,7 @@ import { tellOnce } from '../../workers/away.ts';
 import type { Topic } from '../../workers/claim.ts';
 import type { Strategy, WorkerObserver } from '../../workers/strategy.ts';
 import { LeasedWorker } from '../../workers/worker.ts';
+import { createDescriber, type DescribeActivities } from './describer.ts';
 import { EndpointQueue, type QueueClaim, type QueueEnd, type QueueParts, TROUBLED_AT } from './endpoint-queue.ts';
 import { createGate } from './gate.ts';
 import { createRecorder, type DeliveryObserver } from './recorder.ts';
@@ -27,6 +28,7 @@ export interface DispatcherParts {
   readonly clock: Clock;
   readonly elapsed: Clock;
   readonly send: WebhookSender;
+  readonly describe: DescribeActivities;
   readonly observe: DeliveryObserver;
   /** Breaks off what is being sent. */
   readonly breakOff: () => Promise<void>;
@@ -76,11 +78,19 @@ export class Dispatcher {
 
 /** A queue is held under the name of this process, and nothing refuses what an earlier holder records. */
 function endpointStrategy(parts: DispatcherParts): Strategy<EndpointTopic, QueueClaim, QueueEnd> {
-  const { storage, clock, elapsed, send, observe, breakOff, sweep, places = PLACES } = parts;
+  const { storage, clock, elapsed, send, describe, observe, breakOff, sweep, places = PLACES } = parts;
   const owner: string = randomId();
   const end = new AbortController();
   const recorder = createRecorder(storage, clock, observe, end.signal);
-  const queueParts: QueueParts = { storage, clock, elapsed, send, recorder, large: createGate(LARGE_BATCHES_MAX) };
+  const queueParts: QueueParts = {
+    storage,
+    clock,
+    elapsed,
+    send,
+    describe: createDescriber(storage, describe, observe),
+    recorder,
+    large: createGate(LARGE_BATCHES_MAX),
+  };
   let lookAfter: WebhookEndpointId | '' = '';
   return {
     limits: { all: places.all, groups: { troubled: places.troubled } },

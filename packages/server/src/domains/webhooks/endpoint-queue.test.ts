@@ -72,7 +72,7 @@ function setUp({ failures = 0, endpoint = endpointOf() } = {}) {
     const clock = () => time.nowMs;
     const lease = new Lease({ key: endpoint.id, organizationId: ORGANIZATION, failures }, NOW + 10_000, clock);
     const queue = new EndpointQueue(
-      { storage, clock, elapsed: clock, send, recorder: instead, large: createGate(1) },
+      { storage, clock, elapsed: clock, send, describe: async (due) => due, recorder: instead, large: createGate(1) },
       lease,
     );
     return { lease, run: () => queue.run() };

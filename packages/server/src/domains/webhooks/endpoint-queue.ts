@@ -3,6 +3,7 @@ import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../..
 import type { Storage } from '../../storage/storage.ts';
 import type { Claim } from '../../workers/claim.ts';
 import type { Lease } from '../../workers/lease.ts';
+import type { Describer } from './describer.ts';
 import type { Gate } from './gate.ts';
 import type { DueDelivery, WebhookEndpoint } from './model.ts';
 import type { Recorder } from './recorder.ts';
@@ -40,6 +41,8 @@ export interface QueueParts {
   readonly clock: Clock;
   readonly elapsed: Clock;
   readonly send: WebhookSender;
+  /** Puts into words what has to be before it is sent. */
+  readonly describe: Describer;
   readonly recorder: Recorder;
   /** Those that have much in memory go through it. */
   readonly large: Gate;
@@ -119,19 +122,14 @@ export class EndpointQueue {
 
   /** Sends what is due; false when nothing was. */
   async #round(): Promise<boolean> {
-    const { storage, clock } = this.#parts;
+    const { storage } = this.#parts;
     const { organizationId, key: endpointId } = this.#lease.claim;
     let leave = (): void => {};
     const enter = async (length: number): Promise<void> => {
       if (length > BATCH_LENGTH_MAX) leave = await this.#parts.large.enter();
     };
     try {
-      const limits = { ...(this.#isTroubled ? PROBE : BATCH), behind: this.#behind };
-      // From before the read: what is written down while it goes on is still due in what it finds.
-      const inHand = new Set(this.#inHand.keys());
-      const batch = (
-        await storage.read(WebhookReader).batch(organizationId, endpointId, clock(), limits, enter)
-      ).filter(({ id }) => !inHand.has(id));
+      const batch = await this.#batch(enter);
       if (batch.length === 0) return await this.#backToFront();
       // Now, because the way in may have taken long.
       const endpoint = await storage.read(WebhookReader).findEndpoint(organizationId, endpointId);
@@ -149,6 +147,17 @@ export class EndpointQueue {
     } finally {
       leave();
     }
+  }
+
+  /** What is due and not in hand, as it is sent. */
+  async #batch(enter: (length: number) => Promise<void>): Promise<DueDelivery[]> {
+    const { storage, clock, describe } = this.#parts;
+    const { organizationId, key: endpointId } = this.#lease.claim;
+    const limits = { ...(this.#isTroubled ? PROBE : BATCH), behind: this.#behind };
+    // From before the read: what is written down while it goes on is still due in what it finds.
+    const inHand = new Set(this.#inHand.keys());
+    const due = await storage.read(WebhookReader).batch(organizationId, endpointId, clock(), limits, enter);
+    return await describe(due.filter(({ id }) => !inHand.has(id)));
   }
 
   /**

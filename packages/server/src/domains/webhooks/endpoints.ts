@@ -86,5 +86,6 @@ export const renderEndpoint = (endpoint: WebhookEndpoint): Static<typeof Webhook
   url: endpoint.url,
   name: endpoint.name,
   isActive: endpoint.isActive,
+  includeDescription: endpoint.includesDescription,
   subscriptions: endpoint.subscriptions.map((subscription) => ({ ...subscription })),
 });

@@ -28,6 +28,7 @@ export async function putFeatureEndpoint(
     url,
     isActive: true,
     isFeature: true,
+    includesDescription: false,
     subscriptions: [{ eventType: 'ACTIVITY_UPDATES', isActive: true }],
     createdAtMs: nowMs,
     updatedAtMs: nowMs,

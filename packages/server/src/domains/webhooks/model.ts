@@ -33,6 +33,8 @@ export interface WebhookEndpoint {
   readonly isActive: boolean;
   /** Whether it stands for the feature FEATURE_NAME_WEBHOOK, which alone changes it. */
   readonly isFeature: boolean;
+  /** Whether events of activities say in words what they do. */
+  readonly includesDescription: boolean;
   readonly subscriptions: readonly WebhookSubscription[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -80,6 +82,8 @@ export interface WebhookDelivery {
   readonly eventId: WebhookEventId;
   readonly eventType: WebhookEvent['type'];
   readonly aboutId: OrganizationId;
+  /** As the endpoint had it when the event happened, so that every attempt sends the same. */
+  readonly includesDescription: boolean;
   readonly state: WebhookDeliveryState;
   /** Failed attempts of the present round; a replay begins a new one. */
   readonly failures: number;
@@ -92,7 +96,11 @@ export interface WebhookDelivery {
 }
 
 /** A delivery that is due, with what is sent; those of an endpoint are numbered in the order of what happened. */
-export type DueDelivery = QueuedDelivery & { readonly body: string };
+export type DueDelivery = QueuedDelivery & {
+  readonly body: string;
+  /** The activity that has to be described before anything is sent, because the event says nothing of it yet. */
+  readonly undescribed?: ActivityId;
+};
 
 /** With its number in the queue of all. */
 export type QueuedDelivery = WebhookDelivery & { readonly seq: number };

@@ -19,6 +19,8 @@ export const WebhookEndpointShape = Type.Object({
   url: Type.String(),
   name: Type.String(),
   isActive: Type.Boolean(),
+  /** An addition of ours: whether events of activities have a description. */
+  includeDescription: Type.Boolean(),
   subscriptions: Type.Array(WebhookSubscriptionShape),
 });
 

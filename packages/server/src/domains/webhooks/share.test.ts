@@ -48,6 +48,19 @@ test('an endpoint that asks again gets another signature, which others share fro
   expect((await share(third, event)).signature).toBe('signature 3');
 });
 
+test('an event with its description and without share none', async () => {
+  const { share, endpointOf, eventOf } = setUp();
+  const event: { readonly id: string } = eventOf('{"id":1}');
+  const described = { ...event, body: '{"id":1,"description":{}}' } as never;
+  const signed = [event as never, described, event as never, described].map((each) => share(endpointOf(), each));
+  expect((await Promise.all(signed)).map(({ signature }) => signature)).toEqual([
+    'signature 1',
+    'signature 2',
+    'signature 1',
+    'signature 2',
+  ]);
+});
+
 test('organizations share none, because what they are told may differ', async () => {
   const { share, endpointOf, eventOf } = setUp();
   const event = eventOf();

@@ -32,8 +32,9 @@ export function shareSignatures(sign: WebhookSigner, keys: () => readonly Servic
   return ({ organizationId, id }, event) => {
     const nowMs = clock();
     // With the organization, because a parent is told of the same event in words of its own; and with the key, because
-    // one that is compromised is published no longer from the moment the next one signs.
-    const key = `${organizationId} ${event.id} ${findSigningKey(keys(), nowMs)}`;
+    // one that is compromised is published no longer from the moment the next one signs. The length tells an event with
+    // its description from the same one without.
+    const key = `${organizationId} ${event.id} ${event.body.length} ${findSigningKey(keys(), nowMs)}`;
     const found = known.get(key);
     if (found !== undefined && !found.endpoints.includes(id)) {
       const ageMs = nowMs - found.sinceMs;

@@ -19,6 +19,7 @@ export interface WebhookEndpointTable {
   url: string;
   is_active: number;
   is_feature: number;
+  includes_description: Generated<number>;
   /** JSON. */
   subscriptions: string;
   created_at_ms: number;
@@ -34,6 +35,8 @@ export interface WebhookEventTable {
   activity_id: string | null;
   /** What is signed and sent. */
   body: string;
+  /** JSON that deliveries with it add to the body; empty if there is none to add, null until one is to be sent. */
+  description: string | null;
   /** So that nobody need read it to know. */
   body_length: number;
   /** When its retention began: when it was made, or a delivery of it replayed. */
@@ -48,6 +51,8 @@ export interface WebhookDeliveryTable {
   id: string;
   endpoint_id: string;
   event_id: string;
+  /** As the endpoint had it when the event happened. */
+  includes_description: Generated<number>;
   state: string;
   failures: number;
   /** JSON array, the newest last. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { WebhookEndpointId } from '../../lib/ids.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { DescribeActivities } from './describer.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { keySet } from './keys.ts';
 import type { WebhookEndpoint, WebhookEvent } from './model.ts';
@@ -43,6 +44,7 @@ export interface WebhookParts {
   readonly observe: DeliveryObserver;
   readonly poster: Poster;
   readonly checkTarget: TargetCheck;
+  readonly describe: DescribeActivities;
   /** Whether requests are being answered. */
   readonly isBusy: () => boolean;
 }
@@ -65,6 +67,7 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
       await pace(endpoint.id);
       return await send(endpoint, event);
     },
+    describe: parts.describe,
     observe,
     breakOff: () => poster.close(),
     sweep: createSweep(storage, steady, elapsed, config.webhookRetentionDays, serviceKeys, observe),

@@ -98,6 +98,7 @@ describe('one process', () => {
       observe: app.observe,
       poster: localPoster({ allow: ALLOW }),
       checkTarget: app.webhooks.checkTarget,
+      describe: async () => new Map(),
       isBusy: () => false,
       ...extra,
     });
@@ -308,6 +309,7 @@ test('two processes on one database share the endpoints and never work on one to
     observe: app.observe,
     poster: watched('second'),
     checkTarget: app.webhooks.checkTarget,
+    describe: async () => new Map(),
     isBusy: () => false,
   });
   second.start();

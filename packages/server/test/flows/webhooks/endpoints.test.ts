@@ -60,6 +60,7 @@ describe('endpoints', () => {
       url: hook.url,
       name: 'first',
       isActive: true,
+      includeDescription: false,
       subscriptions: [subscription],
     };
     expect(webhookEndpoint).toEqual(expected);

@@ -16,7 +16,12 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const { read, parent, child, addEndpoint } = await setUp();
       const made = [
         await addEndpoint(parent.id, { name: 'Straße' }),
-        await addEndpoint(parent.id, { isActive: false, isFeature: true, subscriptions: [] }),
+        await addEndpoint(parent.id, {
+          isActive: false,
+          isFeature: true,
+          includesDescription: true,
+          subscriptions: [],
+        }),
         await addEndpoint(parent.id, { name: 'strasse' }),
       ];
       const [first] = made as [WebhookEndpoint];
@@ -111,6 +116,54 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
     });
   });
 
+  describe('descriptions', () => {
+    test('are added for who wants them, once and for all', async () => {
+      const { write, parent, child, addEndpoint, batch, rows } = await setUp();
+      const endpoints = [await addEndpoint(parent.id), await addEndpoint(parent.id, { includesDescription: true })];
+      const [plain, worded] = endpoints as [WebhookEndpoint, WebhookEndpoint];
+      const event = eventOf(parent.id, { activityId: randomId() });
+      const deliveries = endpoints.map(({ id, includesDescription }) => ({
+        id: randomId() as WebhookDeliveryId,
+        endpointId: id,
+        includesDescription,
+      }));
+      await write((store) => store(WebhookStore).insertEvent(event, deliveries));
+      const due = async (endpoint: WebhookEndpoint) => (await batch(endpoint))[0];
+      expect(await due(worded)).toMatchObject({ body: event.body, undescribed: event.activityId });
+      expect(await due(plain)).not.toHaveProperty('undescribed');
+      const keep = (organizationId: OrganizationId, description: string, id = event.id) =>
+        write((store) => store(WebhookStore).describeEvents(organizationId, new Map([[id, description]])));
+      // Neither of another organization nor of an event that is gone.
+      expect(await keep(child.id, '{"text":"theirs"}')).toEqual(new Map());
+      expect(await keep(parent.id, '{"text":"gone"}', randomId())).toEqual(new Map());
+      const first = JSON.stringify({ text: 'é😀"\u0000\ud800' });
+      expect(await keep(parent.id, first)).toEqual(new Map([[event.id, first]]));
+      expect(await keep(parent.id, '{"text":"second"}')).toEqual(new Map([[event.id, first]]));
+      const described = await due(worded);
+      expect(described?.body).toBe(`${event.body.slice(0, -1)},"description":${first}}`);
+      expect(described).not.toHaveProperty('undescribed');
+      expect((await due(plain))?.body).toBe(event.body);
+      expect(await rows('webhook_event')).toBe(1);
+    });
+
+    test('that there are none stays so too', async () => {
+      const { write, parent, addEndpoint, batch } = await setUp();
+      const endpoint = await addEndpoint(parent.id, { includesDescription: true });
+      const event = eventOf(parent.id, { activityId: randomId() });
+      const delivery = { id: randomId() as WebhookDeliveryId, endpointId: endpoint.id, includesDescription: true };
+      await write((store) => store(WebhookStore).insertEvent(event, [delivery]));
+      for (const description of ['', '{"text":"late"}']) {
+        const kept = await write((store) =>
+          store(WebhookStore).describeEvents(parent.id, new Map([[event.id, description]])),
+        );
+        expect(kept).toEqual(new Map([[event.id, '']]));
+      }
+      const [due] = await batch(endpoint);
+      expect(due?.body).toBe(event.body);
+      expect(due).not.toHaveProperty('undescribed');
+    });
+  });
+
   describe('the queue', () => {
     test('has first attempts in the order of what happened, then the retries that are due', async () => {
       const { parent, addEndpoint, tell, batch, record } = await setUp();
@@ -129,6 +182,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
         eventId: first.event.id,
         eventType: 'ACTIVITY_UPDATES',
         aboutId: first.event.aboutId,
+        includesDescription: false,
         state: 'pending',
         failures: 0,
         attempts: [],
@@ -385,6 +439,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
           eventId: event.id,
           eventType: 'WEBHOOK_TEST',
           aboutId: parent.id,
+          includesDescription: false,
           state,
           failures: state === 'failed' ? 1 : 0,
           attempts: [finished.attempt],

@@ -26,6 +26,7 @@ export const endpointOf = (organizationId: OrganizationId, extra: Partial<Webhoo
   url: 'https://example.org/hook',
   isActive: true,
   isFeature: false,
+  includesDescription: false,
   subscriptions: [{ eventType: 'ACTIVITY_UPDATES', filtersJson: '{"é":"😀"}', isActive: true }],
   createdAtMs: NOW,
   updatedAtMs: NOW + 1,

@@ -29,6 +29,8 @@ export const createWebhookEndpoint = defineActivity({
     url: WebhookUrlShape,
     name: NameShape,
     subscriptions: Type.Optional(listShape(WebhookSubscriptionShape)),
+    /** An addition of ours: events of activities say in words what they do. */
+    includeDescription: Type.Optional(Type.Boolean()),
   }),
   sentence: ({ name, url }) =>
     lookClosely(
@@ -48,7 +50,7 @@ export const createWebhookEndpoint = defineActivity({
   async prepare({ webhooks }, { url }) {
     await webhooks.checkTarget(url);
   },
-  async execute({ store, actor, newId, nowMs, config }, { url, name, subscriptions = [] }) {
+  async execute({ store, actor, newId, nowMs, config }, { url, name, subscriptions = [], includeDescription = false }) {
     const { organizationId } = actor;
     const most = config.limitWebhookEndpoints;
     if (most !== undefined && (await store(WebhookStore).countEndpoints(organizationId)) >= most) {
@@ -61,6 +63,7 @@ export const createWebhookEndpoint = defineActivity({
       url,
       isActive: true,
       isFeature: false,
+      includesDescription: includeDescription,
       subscriptions: toSubscriptions(subscriptions),
       createdAtMs: nowMs,
       updatedAtMs: nowMs,

@@ -26,7 +26,7 @@ export const getWebhookDelivery = defineQuery({
     const delivery = await read(WebhookReader).getDelivery(organizationId, deliveryId);
     const [endpoint, payload] = await Promise.all([
       read(WebhookReader).findEndpoint(organizationId, delivery.endpointId),
-      read(WebhookStatisticsReader).payload(organizationId, delivery.eventId),
+      read(WebhookStatisticsReader).payload(delivery),
     ]);
     // Of an endpoint that was deleted nothing is shown, though its deliveries go by and by.
     if (endpoint === undefined || payload === undefined) throw deliveryNotFound();

@@ -14,7 +14,8 @@ import { WebhookStore } from '../store/webhooks.ts';
 export const updateWebhookEndpoint = defineActivity({
   name: 'update_webhook_endpoint',
   type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
-  summary: 'Change the URL or the name of a webhook endpoint, or switch it off and on. What waits for it goes on.',
+  summary:
+    'Change the URL or the name of a webhook endpoint, switch it off and on, or have activities described to it. What waits for it goes on.',
   waitsOutside: true,
   policy: { governedBy: 'policy', resource: 'WEBHOOK_ENDPOINT', action: 'UPDATE', params: ['endpoint_id'] },
   credentials: 'none',
@@ -23,31 +24,36 @@ export const updateWebhookEndpoint = defineActivity({
     url: Type.Optional(WebhookUrlShape),
     name: Type.Optional(NameShape),
     isActive: Type.Optional(Type.Boolean()),
+    /** An addition of ours: from the next event on. */
+    includeDescription: Type.Optional(Type.Boolean()),
   }),
-  sentence: ({ endpointId, url, name, isActive }, { names }) => {
+  sentence: ({ endpointId, url, name, isActive, includeDescription }, { names }) => {
     const endpoint = nameOf(names, 'webhookEndpoint', endpointId);
+    const verb = includeDescription ? 'Tell' : 'No longer tell';
+    const also = includeDescription === undefined ? '' : ` ${verb} it in words what activities do.`;
     if (url !== undefined) {
       return lookClosely(
-        say`Send what ${endpoint} is told to ${named(url)} instead.`,
+        say`Send what ${endpoint} is told to ${named(url)} instead.${also}`,
         'sends data elsewhere',
         'Whoever runs that server learns of everything that it subscribes to. I want that.',
       );
     }
     if (isActive === false)
       return lookClosely(
-        say`Stop telling ${endpoint} what happens here.`,
+        say`Stop telling ${endpoint} what happens here.${also}`,
         'stops deliveries',
         'Whoever relies on these deliveries learns nothing then. I want that.',
       );
-    if (isActive === true) return say`Tell ${endpoint} again what happens here.`;
-    return name === undefined
+    if (isActive === true) return say`Tell ${endpoint} again what happens here.${also}`;
+    if (name !== undefined) return say`Rename endpoint ${endpoint} to ${named(name)}.${also}`;
+    return includeDescription === undefined
       ? say`Leave endpoint ${endpoint} unchanged.`
-      : say`Rename endpoint ${endpoint} to ${named(name)}.`;
+      : say`${verb} ${endpoint} in words what activities do.`;
   },
   result: Type.Object({ endpointId: Type.String(), webhookEndpoint: WebhookEndpointShape }),
-  check({ url, name, isActive }) {
-    if (url === undefined && name === undefined && isActive === undefined) {
-      throw invalidField('parameters', 'must have at least one of url, name, isActive');
+  check({ url, name, isActive, includeDescription }) {
+    if ([url, name, isActive, includeDescription].every((change) => change === undefined)) {
+      throw invalidField('parameters', 'must have at least one of url, name, isActive, includeDescription');
     }
     checkName(name);
   },
@@ -58,7 +64,7 @@ export const updateWebhookEndpoint = defineActivity({
   async prepare({ webhooks }, { url }) {
     if (url !== undefined) await webhooks.checkTarget(url);
   },
-  async execute({ store, actor, nowMs }, { endpointId, url, name, isActive }) {
+  async execute({ store, actor, nowMs }, { endpointId, url, name, isActive, includeDescription }) {
     const before = await store(WebhookStore).getEndpoint(actor.organizationId, endpointId);
     requireOwn(before);
     const endpoint: WebhookEndpoint = {
@@ -66,6 +72,7 @@ export const updateWebhookEndpoint = defineActivity({
       url: url ?? before.url,
       name: name ?? before.name,
       isActive: isActive ?? before.isActive,
+      includesDescription: includeDescription ?? before.includesDescription,
       updatedAtMs: nowMs,
     };
     await store(WebhookStore).updateEndpoint(endpoint);

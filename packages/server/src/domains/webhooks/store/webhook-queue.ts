@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { OrganizationId, WebhookEndpointId } from '../../../lib/ids.ts';
+import type { OrganizationId, WebhookEndpointId, WebhookEventId } from '../../../lib/ids.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { change } from '../../../storage/statement.ts';
 import type { DeliveryResult } from '../model.ts';
@@ -124,6 +124,23 @@ export class WebhookQueue extends WebhookReader {
       .set({ owner: '', claimed_until_ms: 0 })
       .where(sql<boolean>`owner <> ''`)
       .execute();
+  }
+
+  /**
+   * Keeps what events of an organization say of their activities, which stays as it is from then on. Answers with what
+   * each one says: that may be another text, which somebody else was faster with.
+   */
+  async describeEvents(
+    organizationId: OrganizationId,
+    descriptions: ReadonlyMap<WebhookEventId, string>,
+  ): Promise<ReadonlyMap<WebhookEventId, string>> {
+    const given = [...descriptions].map(([id, description]) => ({ id, description }));
+    const made = jsonRows(this.kind, 'made', { id: 'text', description: 'text' }, JSON.stringify(given));
+    const { rows } = await sql<{ id: string; description: string }>`UPDATE webhook_event
+      SET description = COALESCE(webhook_event.description, made.description)
+      FROM ${made} WHERE webhook_event.organization_id = ${organizationId} AND webhook_event.id = made.id
+      RETURNING webhook_event.id, webhook_event.description`.execute(this.db);
+    return new Map(rows.map(({ id, description }) => [id as WebhookEventId, description]));
   }
 
   /**

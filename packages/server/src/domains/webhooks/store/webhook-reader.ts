@@ -1,6 +1,12 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { ApiError } from '../../../lib/errors.ts';
-import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from '../../../lib/ids.ts';
+import type {
+  ActivityId,
+  OrganizationId,
+  WebhookDeliveryId,
+  WebhookEndpointId,
+  WebhookEventId,
+} from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { type Backlog, readBacklog } from '../../../storage/backlog.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
@@ -11,6 +17,7 @@ import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
+import { withDescription } from '../description.ts';
 import {
   type DueDelivery,
   WEBHOOK_DELIVERY_STATES,
@@ -44,7 +51,12 @@ export const BATCH_LENGTH_MAX = 256 * 1024;
 const SHORT_LENGTH_MAX = 4096;
 
 type DeliveryRow = Selectable<WebhookDeliveryTable> & { readonly event_type: string; readonly about_id: string };
-type DueRow = DeliveryRow & { readonly body_length: number; readonly short_body: string | null };
+type DueRow = DeliveryRow & {
+  readonly body_length: number;
+  readonly short_body: string | null;
+  readonly activity_id: string | null;
+  readonly description: string | null;
+};
 
 const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => ({
   id: row.id as WebhookEndpointId,
@@ -53,6 +65,7 @@ const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => (
   url: row.url,
   isActive: row.is_active === 1,
   isFeature: row.is_feature === 1,
+  includesDescription: row.includes_description === 1,
   subscriptions: JSON.parse(row.subscriptions) as WebhookSubscription[],
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
@@ -65,6 +78,7 @@ const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   eventId: row.event_id as WebhookEventId,
   eventType: row.event_type as WebhookEvent['type'],
   aboutId: row.about_id as OrganizationId,
+  includesDescription: row.includes_description === 1,
   state: row.state as WebhookDeliveryState,
   failures: row.failures,
   attempts: JSON.parse(row.attempts) as WebhookAttempt[],
@@ -73,6 +87,13 @@ const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
+
+function toDue(row: DueRow, body: string): DueDelivery {
+  const delivery = { ...toDelivery(row), seq: row.seq, body };
+  if (!delivery.includesDescription) return delivery;
+  if (row.description !== null) return { ...delivery, body: withDescription(body, row.description) };
+  return row.activity_id === null ? delivery : { ...delivery, undescribed: row.activity_id as ActivityId };
+}
 
 /** One retry before every three first attempts, so that neither keeps the other waiting for ever. */
 function mixed(first: readonly DueRow[], again: readonly DueRow[]): DueRow[] {
@@ -165,6 +186,7 @@ interface BatchValues extends BatchPlace, Record<string, unknown> {
  */
 const batchOf = (part: (values: BatchValues) => RawBuilder<unknown>) => (db: Kysely<Schema>, values: BatchValues) => {
   const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body_length,
+        event.activity_id, CASE WHEN delivery.includes_description = 1 THEN event.description END AS description,
         CASE WHEN event.body_length <= ${sql.lit(SHORT_LENGTH_MAX)} THEN event.body END AS short_body
       FROM (SELECT next_attempt_at_ms, seq, id FROM webhook_delivery
         WHERE state = 'pending' AND endpoint_id = ${values.endpointId} AND ${part(values)}
@@ -293,7 +315,7 @@ export class WebhookReader extends Reader {
     // An event may have been erased in between, with its organization.
     return rows.flatMap((row) => {
       const body = row.short_body ?? bodies.get(row.event_id);
-      return body === undefined ? [] : [{ ...toDelivery(row), seq: row.seq, body }];
+      return body === undefined ? [] : [toDue(row, body)];
     });
   }
 

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { toHex } from '../../../lib/encoding.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import { Reader } from '../../../storage/store.ts';
-import { WEBHOOK_DELIVERY_STATES, type WebhookDeliveryState } from '../model.ts';
+import { withDescription } from '../description.ts';
+import { WEBHOOK_DELIVERY_STATES, type WebhookDelivery, type WebhookDeliveryState } from '../model.ts';
 
 /** So many deliveries are counted, the newest ones: each is read. */
 export const COUNTED_MAX = 20_000;
@@ -76,13 +77,17 @@ export class WebhookStatisticsReader extends Reader {
   }
 
   /** The bytes that are posted. */
-  async payload(organizationId: OrganizationId, eventId: string): Promise<string | undefined> {
+  async payload({
+    organizationId,
+    eventId,
+    includesDescription,
+  }: Pick<WebhookDelivery, 'organizationId' | 'eventId' | 'includesDescription'>): Promise<string | undefined> {
     const row = await this.db
       .selectFrom('webhook_event')
-      .select('body')
+      .select(['body', 'description'])
       .where('organization_id', '=', organizationId)
       .where('id', '=', eventId)
       .executeTakeFirst();
-    return row?.body;
+    return row && (includesDescription ? withDescription(row.body, row.description) : row.body);
   }
 }

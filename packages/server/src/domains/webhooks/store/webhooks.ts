@@ -12,6 +12,7 @@ import { deliveryNotFound, endpointNotFound } from './webhook-reader.ts';
 export interface NewDelivery {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
+  readonly includesDescription?: boolean;
 }
 
 /** A delivery that was made before it was written down. */
@@ -55,17 +56,19 @@ interface DeliveriesValues extends Record<string, unknown> {
   readonly organizationId: string;
   readonly eventId: string;
   readonly nowMs: number;
-  /** JSON array of { id, endpoint_id }. */
+  /** JSON array of { id, endpoint_id, includes_description }. */
   readonly made: string;
 }
 
+const PENDING_ROWS = { id: 'text', endpoint_id: 'text', includes_description: 'bigint' } as const;
 const insertPendingOn = (kind: DatabaseKind) =>
   statement('webhook-deliveries-insert', (db, { organizationId, eventId, nowMs, made }: DeliveriesValues) => {
-    const query = sql`INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id, state, failures,
-        attempts, next_attempt_at_ms, round_started_at_ms, created_at_ms, updated_at_ms)
-      SELECT ${organizationId}, made.id, made.endpoint_id, ${eventId}, 'pending', 0, '[]', 0,
+    const query = sql`INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id,
+        includes_description, state, failures, attempts, next_attempt_at_ms, round_started_at_ms, created_at_ms,
+        updated_at_ms)
+      SELECT ${organizationId}, made.id, made.endpoint_id, ${eventId}, made.includes_description, 'pending', 0, '[]', 0,
         ${nowMs}, ${nowMs}, ${nowMs}
-      FROM ${jsonRows(kind, 'made', { id: 'text', endpoint_id: 'text' }, made)}`;
+      FROM ${jsonRows(kind, 'made', PENDING_ROWS, made)}`;
     return { compile: () => query.compile(db) };
   });
 const insertPending = { sqlite: insertPendingOn('sqlite'), postgres: insertPendingOn('postgres') };
@@ -100,6 +103,7 @@ export class WebhookStore extends WebhookQueue {
         url: endpoint.url,
         is_active: endpoint.isActive ? 1 : 0,
         is_feature: endpoint.isFeature ? 1 : 0,
+        includes_description: endpoint.includesDescription ? 1 : 0,
         subscriptions: JSON.stringify(endpoint.subscriptions),
         created_at_ms: endpoint.createdAtMs,
         updated_at_ms: endpoint.updatedAtMs,
@@ -127,6 +131,7 @@ export class WebhookStore extends WebhookQueue {
         name: endpoint.name,
         url: endpoint.url,
         is_active: endpoint.isActive ? 1 : 0,
+        includes_description: endpoint.includesDescription ? 1 : 0,
         subscriptions: JSON.stringify(endpoint.subscriptions),
         updated_at_ms: endpoint.updatedAtMs,
       })
@@ -186,7 +191,13 @@ export class WebhookStore extends WebhookQueue {
         organizationId: event.organizationId,
         eventId: event.id,
         nowMs: event.createdAtMs,
-        made: JSON.stringify(deliveries.map(({ id, endpointId }) => ({ id, endpoint_id: endpointId }))),
+        made: JSON.stringify(
+          deliveries.map(({ id, endpointId, includesDescription = false }) => ({
+            id,
+            endpoint_id: endpointId,
+            includes_description: includesDescription ? 1 : 0,
+          })),
+        ),
       }),
     ]);
   }
