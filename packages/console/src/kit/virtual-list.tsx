@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react';
+import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 import styles from './virtual-list.module.css';
 
@@ -36,14 +36,19 @@ const AHEAD = 20;
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const { label, items, itemKey, renderItem, itemProps, estimate = 96, total, hasMore, isLoadingMore, onMore } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  // Another function would have the virtualizer lay out every item anew, however many there are.
+  const getItemKey = useCallback(
+    (index: number) => {
+      const item = items[index];
+      return item === undefined ? index : itemKey(item);
+    },
+    [items, itemKey],
+  );
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimate,
-    getItemKey: (index) => {
-      const item = items[index];
-      return item === undefined ? index : itemKey(item);
-    },
+    getItemKey,
     overscan: OVERSCAN,
   });
   const shown = virtualizer.getVirtualItems();
