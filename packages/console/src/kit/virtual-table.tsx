@@ -5,8 +5,11 @@ import {
   type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
+  memo,
   type ReactNode,
+  useCallback,
   useLayoutEffect,
+  useMemo,
   useRef,
   useState,
 } from 'react';
@@ -44,7 +47,7 @@ const NARROW_EXTRA = 22;
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { label, columns, rows, rowKey, selectedKey, onOpen, rowLabel, estimate = 53, total, hasMore, empty } = props;
   const isNarrow = useNarrow();
-  const { shown, second } = splitColumns(columns, isNarrow);
+  const { shown, second, tracks } = useMemo(() => layoutOf(columns, isNarrow), [columns, isNarrow]);
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<{ readonly index: number; readonly key: string | undefined }>({
     index: 0,
@@ -77,15 +80,16 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   });
   const activate = (index: number): void => {
     const row = rows[index];
-    if (row !== undefined) setActive({ index, key: rowKey(row) });
+    if (row !== undefined && index !== current) setActive({ index, key: rowKey(row) });
   };
   const move = (next: number): void => {
     wantsFocus.current = next !== current;
     activate(next);
     virtualizer.scrollToIndex(next, { align: 'auto' });
   };
-  const onKeyDown = (event: KeyboardEvent, index: number): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const index = ownIndexOf(event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey || index === undefined) return;
     const row = rows[index];
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / estimate) - 1);
     const next = rowAfter(event.key, index, { count: rows.length, page });
@@ -95,9 +99,13 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       move(next);
     } else if (event.key === 'Enter' && row !== undefined) onOpen?.(row);
   };
+  const onClick = (event: MouseEvent): void => {
+    const index = indexOf(event.target);
+    const row = index === undefined ? undefined : rows[index];
+    if (row !== undefined && isOwnClick(event)) onOpen?.(row);
+  };
 
   if (rows.length === 0 && empty !== undefined) return <div className={styles.empty}>{empty}</div>;
-  const tracks: CSSProperties = { gridTemplateColumns: shown.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') };
   return (
     <div
       ref={scroller}
@@ -115,36 +123,31 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
           ))}
         </div>
       </div>
-      <div role="rowgroup" className={styles.body} style={{ height: virtualizer.getTotalSize() }}>
+      <div
+        role="rowgroup"
+        className={styles.body}
+        style={{ height: virtualizer.getTotalSize() }}
+        onFocus={({ target }) => activate(indexOf(target) ?? current)}
+        onKeyDown={onKeyDown}
+        onClick={onClick}
+      >
         {items.map(({ key, index, start }) => {
           const row = rows[index];
-          if (row === undefined) return null;
-          const isSelected = rowKey(row) === selectedKey;
-          return (
-            <div
+          return row === undefined ? null : (
+            <RowView
               key={key}
-              ref={virtualizer.measureElement}
-              data-index={index}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-label={rowLabel?.(row)}
-              aria-current={isSelected ? 'true' : undefined}
-              tabIndex={index === current ? 0 : -1}
-              className={cx(styles.row, styles.item, onOpen && styles.opens, isSelected && styles.selected)}
-              style={{ ...tracks, transform: `translateY(${start}px)` }}
-              onFocus={() => activate(index)}
-              onKeyDown={(event) => onKeyDown(event, index)}
-              onClick={(event: MouseEvent) => {
-                if (isOwnClick(event)) onOpen?.(row);
-              }}
-            >
-              {shown.map(({ id, cell, align }, column) => (
-                <div key={id} role="cell" className={cx(styles.cell, align === 'right' && styles.right)}>
-                  {cell(row)}
-                  {column === 0 && <SecondLine columns={second} row={row} />}
-                </div>
-              ))}
-            </div>
+              measure={virtualizer.measureElement}
+              row={row}
+              index={index}
+              start={start}
+              label={rowLabel?.(row)}
+              isCurrent={index === current}
+              isSelected={rowKey(row) === selectedKey}
+              opens={onOpen !== undefined}
+              shown={shown}
+              second={second}
+              tracks={tracks}
+            />
           );
         })}
       </div>
@@ -152,3 +155,58 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     </div>
   );
 }
+
+function layoutOf<Row>(columns: readonly Column<Row>[], isNarrow: boolean) {
+  const { shown, second } = splitColumns(columns, isNarrow);
+  const tracks: CSSProperties = { gridTemplateColumns: shown.map(({ width }) => width ?? 'minmax(0, 1fr)').join(' ') };
+  return { shown, second, tracks };
+}
+
+/** The row that something is in. */
+function indexOf(target: EventTarget): number | undefined {
+  const text = (target as Element).closest<HTMLElement>('[data-index]')?.dataset.index;
+  return text === undefined ? undefined : Number(text);
+}
+
+/** The row that itself is the target, not something in it. */
+const ownIndexOf = (target: EventTarget): number | undefined =>
+  (target as HTMLElement).dataset.index === undefined ? undefined : indexOf(target);
+
+interface RowViewProps<Row> {
+  readonly measure: (element: HTMLElement | null) => void;
+  readonly row: Row;
+  readonly index: number;
+  readonly start: number;
+  readonly label: string | undefined;
+  readonly isCurrent: boolean;
+  readonly isSelected: boolean;
+  readonly opens: boolean;
+  readonly shown: readonly Column<Row>[];
+  readonly second: readonly Column<Row>[];
+  readonly tracks: CSSProperties;
+}
+
+/** Drawn once: a scroll draws only the rows that come into view. */
+const RowView = memo(function RowView<Row>(props: RowViewProps<Row>) {
+  const { measure, row, index, start, label, isCurrent, isSelected, opens, shown, second, tracks } = props;
+  return (
+    <div
+      ref={measure}
+      data-index={index}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-label={label}
+      aria-current={isSelected ? 'true' : undefined}
+      tabIndex={isCurrent ? 0 : -1}
+      className={cx(styles.row, styles.item, opens && styles.opens, isSelected && styles.selected)}
+      style={{ ...tracks, transform: `translateY(${start}px)` }}
+    >
+      {shown.map(({ id, cell, align }, column) => (
+        <div key={id} role="cell" className={cx(styles.cell, align === 'right' && styles.right)}>
+          {cell(row)}
+          {column === 0 && <SecondLine columns={second} row={row} />}
+        </div>
+      ))}
+    </div>
+  );
+}) as <Row>(props: RowViewProps<Row>) => ReactNode;
