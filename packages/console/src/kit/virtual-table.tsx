@@ -7,7 +7,6 @@ import {
   type MouseEvent,
   memo,
   type ReactNode,
-  useCallback,
   useLayoutEffect,
   useMemo,
   useRef,
