@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'react';
 import type { Description } from '../api/types.ts';
-import { Address } from './address.tsx';
 import { Button } from './button.tsx';
 import styles from './consent.module.css';
 import { Dialog } from './dialog.tsx';
@@ -8,11 +7,8 @@ import { Checkbox } from './field.tsx';
 import { Hatch } from './hatch.tsx';
 import type { IconName } from './icon.tsx';
 import { Kbd } from './kbd.tsx';
-import { RiskMark } from './risk-mark.tsx';
-import { Sentence } from './sentence.tsx';
+import { RequestWords } from './request-words.tsx';
 import type { Consent } from './use-act.ts';
-
-const RECIPIENTS_SHOWN = 4;
 
 /** In a dialog that has its own button: the sentence and its consequence, to be ticked. Nothing for what is routine. */
 export function ConsentBox({ consent }: { readonly consent: Consent }) {
@@ -85,18 +81,10 @@ interface BodyProps {
 }
 
 function Body({ consent, description, size }: BodyProps) {
-  const { risk, sentence, marks, recipients, bytes, consequence } = description;
+  const { risk, bytes, consequence } = description;
   return (
     <>
-      <Sentence as="p" size={size} parts={sentence} />
-      {marks.map((mark) => (
-        <div key={mark.text}>
-          <RiskMark risk={mark.risk} text={mark.text} />
-        </div>
-      ))}
-      {recipients.slice(0, RECIPIENTS_SHOWN).map(({ address }) => (
-        <Address key={address} address={address} shape="decision" oneLine />
-      ))}
+      <RequestWords description={description} size={size} />
       {risk === 'UNREADABLE' &&
         (consent.hasSeenBytes ? (
           <Hatch title="Nobody here can read these bytes" bytes={bytes?.unsigned ?? ''} />

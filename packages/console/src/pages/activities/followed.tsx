@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useChains } from '../../api/chains.ts';
 import { problemOf } from '../../api/problem.ts';
-import { type ParametersOf, useApi } from '../../api/use-api.ts';
+import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../app/now.ts';
 import { Card } from '../../kit/card.tsx';
 import { Icon } from '../../kit/icon.tsx';
@@ -62,7 +62,7 @@ const SHOWN = 20;
 
 function Deliveries({ activityId }: { readonly activityId: string }) {
   const parameters = { filterByActivityId: activityId, paginationOptions: { limit: String(SHOWN) } };
-  const { data, error } = useApi('listWebhookDeliveries', parameters as ParametersOf<'listWebhookDeliveries'>);
+  const { data, error } = useApi('listWebhookDeliveries', parameters);
   const endpoints = useApi('listWebhookEndpoints');
   if (error !== null) return <Line icon="webhook">Its deliveries could not be read: {problemOf(error).title}</Line>;
   if (data === undefined) return null;

@@ -1,14 +1,11 @@
 import { useEffect, useState } from 'react';
 import type { Description } from '../../api/types.ts';
-import { Address } from '../../kit/address.tsx';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Checkbox } from '../../kit/field.tsx';
 import { Kbd } from '../../kit/kbd.tsx';
 import { Note } from '../../kit/note.tsx';
-import { RiskMark } from '../../kit/risk-mark.tsx';
-import { Sentence } from '../../kit/sentence.tsx';
-import { count } from '../../lib/amounts.ts';
+import { RequestWords } from '../../kit/request-words.tsx';
 import type { ExactPiece } from './exact-bytes.ts';
 import { ExactBytesList } from './exact-bytes-list.tsx';
 import styles from './request.module.css';
@@ -35,7 +32,7 @@ export interface ConfirmDialogProps {
 /** Friction follows danger: what is not routine takes a ticked sentence, what nobody can read also opened bytes. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { verb, description, reading, pieces, hasSeenBytes, onSeeBytes, onAct, onClose, byPasskey } = props;
-  const { risk, consequence, recipients } = description;
+  const { risk, consequence } = description;
   const [first] = useState(reading);
   const [ticked, setTicked] = useState<string>();
   const isTicked = ticked === reading;
@@ -86,23 +83,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             Your tick was taken back. Read it again before you decide.
           </Note>
         )}
-        <Sentence as="p" size="decision" parts={description.sentence} />
-        {description.marks.map((mark) => (
-          <div key={mark.text}>
-            <RiskMark risk={mark.risk} text={mark.text} />
-          </div>
-        ))}
-        {description.steps.length > 0 && (
-          <ol className={styles.dialogSteps}>
-            {description.steps.map(({ sentence }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: steps of a request never move
-              <li key={index}>
-                <Sentence parts={sentence} size="fact" />
-              </li>
-            ))}
-          </ol>
-        )}
-        {recipients.length > 0 && <Recipients addresses={recipients.map(({ address }) => address)} />}
+        <RequestWords description={description} size="decision" />
         {needsBytes && pieces.length > 0 && <BytesFirst pieces={pieces} isOpen={hasSeenBytes} onOpen={onSeeBytes} />}
         {needsTick && (
           <Checkbox
@@ -118,23 +99,6 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {off !== undefined && <p className={styles.grey}>{off}</p>}
       </div>
     </Dialog>
-  );
-}
-
-/** Every one of them, in full; many scroll. */
-function Recipients({ addresses }: { readonly addresses: readonly string[] }) {
-  return (
-    <>
-      {addresses.length > 1 && <p className={styles.meta}>{count(addresses.length, 'recipient')}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable */}
-      <ul className={styles.dialogRecipients} aria-label="Recipients" tabIndex={0}>
-        {addresses.map((address) => (
-          <li key={address}>
-            <Address address={address} shape="decision" oneLine />
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }
 
