@@ -17,6 +17,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const MARK = 'packages/server/src/storage/migrations/0017-compatible-migrations.ts';
 const START_MS_MAX = 60_000;
 const LOAD_MS = 2000;
+const PATIENCE = 10;
+const TRY_AGAIN_MS = 500;
 
 const say = (text: string): void => console.log(`upgrade-test: ${text}`);
 
@@ -114,16 +116,32 @@ class Instance {
   }
 }
 
+/** A migration ends connections of older processes: what was under way answers 503, and is sent again as it was. */
+async function patiently<Reply extends { readonly status: number }>(ask: () => Promise<Reply>): Promise<Reply> {
+  for (let tries = 1; ; tries += 1) {
+    const reply = await ask();
+    if (reply.status !== 503 || tries === PATIENCE) return reply;
+    await sleep(TRY_AGAIN_MS);
+  }
+}
+
 /** Writes, reads and asks for readiness until it is told to stop; answers with how often, and throws at the first failure. */
 function loadOn(instance: Instance, name: string): () => Promise<number> {
   let isOver = false;
   let count = 0;
   const work = (async () => {
     while (!isOver) {
-      await instance.client.run('create_user_tag', { userTagName: `${name} ${count}`, userIds: [] });
-      const listed = await instance.client.query('list_user_tags');
+      const tag = { userTagName: `${name} ${count}`, userIds: [] };
+      const body = instance.client.submitBody('create_user_tag', tag);
+      const made = await patiently(() => instance.client.sendStamped('/public/v1/submit/create_user_tag', body));
+      if (made.status !== 200) throw new Error(`a submit answered ${made.status} ${JSON.stringify(made.body)}`);
+      const listed = await patiently(() => instance.client.query('list_user_tags'));
       if (listed.status !== 200) throw new Error(`a query answered ${listed.status}`);
-      if (!(await instance.isReady())) throw new Error(`it was not ready: ${instance.errors}`);
+      const { activity } = made.body;
+      const read = await patiently(() => instance.client.query('get_activity', { activityId: activity.id }));
+      if (read.body.activity?.status !== 'ACTIVITY_STATUS_COMPLETED') throw new Error(JSON.stringify(read.body));
+      const ready = await patiently(async () => ({ status: (await instance.isReady()) ? 200 : 503 }));
+      if (ready.status !== 200) throw new Error(`it was not ready: ${instance.errors}`);
       count += 1;
       await sleep(10);
     }

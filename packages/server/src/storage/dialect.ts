@@ -13,5 +13,10 @@ export type Compatibility = 'expand' | 'contract';
 export interface Migration {
   readonly name: string;
   readonly compatibility: Compatibility;
+  /**
+   * It adds columns to a table of which older processes have prepared `SELECT *`, which PostgreSQL refuses from then on.
+   * Their connections are ended, and on new ones they prepare it anew (docs/decisions/0036).
+   */
+  readonly endsSessions?: true;
   up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void>;
 }

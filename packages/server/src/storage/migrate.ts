@@ -115,4 +115,19 @@ export async function migrate(db: Kysely<Schema>, kind: DatabaseKind, nowMs: num
     await sql`INSERT INTO schema_migration (name, applied_at_ms, compatibility)
       VALUES (${name}, ${nowMs}, ${compatibility})`.execute(db);
   }
+  if (kind === 'postgres' && rows.length > 0 && wanted.some(({ endsSessions }) => endsSessions === true))
+    await endOtherSessions(db);
+}
+
+/**
+ * Before the commit: on a new connection a process waits for the tables and finds them as they have become. Those who wait
+ * for this migration to end have prepared nothing yet.
+ */
+async function endOtherSessions(db: Kysely<Schema>): Promise<void> {
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS other
+    WHERE datname = current_database() AND usename = current_user AND backend_type = 'client backend'
+      AND pid <> pg_backend_pid()
+      AND NOT EXISTS (SELECT 1 FROM pg_locks WHERE pid = other.pid AND locktype = 'advisory' AND NOT granted)`.execute(
+    db,
+  );
 }

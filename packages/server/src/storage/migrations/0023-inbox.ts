@@ -10,6 +10,7 @@ export const inbox: Migration = {
   name: '0023-inbox',
   // An older process gives votes no address and marks nothing as voted on: the list of what was decided misses that.
   compatibility: 'expand',
+  endsSessions: true,
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const text = sql.raw(kind === 'postgres' ? 'text COLLATE "C"' : 'text');
     await sql`ALTER TABLE vote ADD COLUMN source_address ${text}`.execute(db);

@@ -23,6 +23,7 @@ export const feed: Migration = {
   name: '0025-feed',
   // The triggers mark what an older process writes.
   compatibility: 'expand',
+  endsSessions: true,
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const run = async (statement: RawBuilder<unknown>): Promise<void> => {
       await statement.execute(db);

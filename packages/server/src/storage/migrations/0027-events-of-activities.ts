@@ -8,6 +8,7 @@ export const eventsOfActivities: Migration = {
   // What an older process announces names no activity, and neither do events of before: they are not found by one.
   // Descriptions are missing where an older process announces or sends.
   compatibility: 'expand',
+  endsSessions: true,
   async up(db: Kysely<Schema>, kind: DatabaseKind): Promise<void> {
     const text = sql.raw(kind === 'postgres' ? 'text COLLATE "C"' : 'text');
     await sql`ALTER TABLE webhook_event ADD COLUMN activity_id ${text}`.execute(db);

@@ -24,6 +24,8 @@ export const unavailable = (message: string, cause?: Error): ApiError =>
 /** Whether the same may work later: nothing about the statement, the password or the name of the database is wrong. */
 export function isUnavailable(error: Error): boolean {
   const code = codeOf(error);
+  // A newer process added a column to what this connection has prepared; a new connection prepares it anew.
+  if (code === '0A000' && error.message.includes('cached plan')) return true;
   // Class 08 connection, 53 resources, 57P0x shutdown and start-up, 25006 read-only standby, 57014 and 25P03 time-outs;
   // 25P02 is the echo of one on the statements that travelled behind it.
   if (/^(08|53|57P0|25006|57014|25P0[234]|55P03|58)/.test(code)) return true;
