@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { type EvmCall, unbatched } from '../../chains/ethereum/batch.ts';
+import { CALLS_MAX, type EvmCall, unbatched } from '../../chains/ethereum/batch.ts';
 import { authorityOf } from '../../chains/ethereum/eip7702.ts';
 import { ethereumFees } from '../../chains/ethereum/fees.ts';
 import { type EthereumTransaction, serializeEthereumTransaction } from '../../chains/ethereum/transaction.ts';
@@ -104,10 +104,14 @@ export function callsSentence(
   calls: readonly EvmCall[],
 ): Sentence {
   const place: EvmPlace = { caip2, from: signerPart(context, from, caip2), fromAddress: from.toLowerCase() };
-  const clauses = readCalls(place.fromAddress, calls).map((call) => evmClause(context, place, call));
+  const read = readCalls(place.fromAddress, calls);
+  const clauses = read.calls.map((call) => evmClause(context, place, call));
   const sender = senderOf(context, from, caip2);
-  const marks = distinctMarks(clauses.flatMap(({ marks: found }) => found));
-  const consequence = worstConsequence(clauses);
+  const marks = distinctMarks([...clauses.flatMap(({ marks: found }) => found), ...read.marks]);
+  const consequence = worstConsequence([
+    ...clauses,
+    ...(read.marks.length === 0 ? [] : [{ marks: read.marks, consequence: UNREAD_CONSEQUENCE }]),
+  ]);
   const recipients = clauses.flatMap(({ recipients: paid }) => paid);
   const common = { marks, ...(consequence !== undefined && { consequence }), sender, recipients };
   const [only, ...others] = clauses;
@@ -126,18 +130,37 @@ export function callsSentence(
   };
 }
 
+const UNREAD_CONSEQUENCE =
+  'Not everything in this transaction is told here. It may move everything the account holds. I want it signed.';
+
 /** More are told one by one below the sentence. */
 const STEPS_SHOWN = 4;
 
-/** A batch that cannot be read stays the one call that it is. */
-function readCalls(from: string, calls: readonly EvmCall[]): readonly EvmCall[] {
+interface ReadCalls {
+  readonly calls: readonly EvmCall[];
+  /** Of what is not told, or not known. */
+  readonly marks: readonly Mark[];
+}
+
+/** A batch that cannot be read, or that has nothing in it, stays the one call that it is. */
+function readCalls(from: string, calls: readonly EvmCall[]): ReadCalls {
   try {
-    return calls.flatMap((call) => unbatched(from, call));
+    const read = unbatched(from, calls);
+    return bounded(read.length === 0 ? calls : read);
   } catch (error) {
-    if (error instanceof ApiError) return calls;
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const { calls: told, marks } = bounded(calls);
+    return { calls: told, marks: [{ risk: 'UNREADABLE', text: `cannot be read: ${error.message}` }, ...marks] };
   }
 }
+
+const bounded = (calls: readonly EvmCall[]): ReadCalls =>
+  calls.length <= CALLS_MAX
+    ? { calls, marks: [] }
+    : {
+        calls: calls.slice(0, CALLS_MAX),
+        marks: [{ risk: 'UNREADABLE', text: `more than ${count(CALLS_MAX)} calls` }],
+      };
 
 /** EIP-7702: an account borrows code. */
 export function delegationClause(
