@@ -1,3 +1,4 @@
+import { ethereumAddress } from '../../chains/ethereum/address.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { chainTitle, configuredToken } from '../chain-names.ts';
 import { interfaceKey, paymentKey, type SignerRecord } from '../names.ts';
@@ -13,6 +14,13 @@ export const chainPart = (caip2: string): TextPart => strong(chainTitle(caip2));
 /** An account or key of the organization, by address or id. */
 export const signerOf = ({ names }: SentenceContext, signWith: string): SignerRecord | undefined =>
   names.get('signer', addressKey(signWith));
+
+/** The address of a key on EVM chains, whatever address or id the request names it by; in lower case. */
+export function evmAddressOf(context: SentenceContext, signWith: string): string {
+  const signer = signerOf(context, signWith);
+  if (signer?.curve !== 'CURVE_SECP256K1') return (signer?.address ?? signWith).toLowerCase();
+  return ethereumAddress(Buffer.from(signer.publicKey, 'hex'));
+}
 
 /** The signer as the sentence names it: by its wallet or key, or by what the request calls it. */
 export function signerPart(context: SentenceContext, signWith: string, caip2?: string): TextPart {

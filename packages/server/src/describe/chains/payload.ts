@@ -1,3 +1,4 @@
+import { CALLS_MAX } from '../../chains/ethereum/batch.ts';
 import { hashAuthorizationJson } from '../../chains/ethereum/eip7702.ts';
 import type { HashFunction, PayloadEncoding } from '../../chains/payload.ts';
 import { signingInput } from '../../chains/payload.ts';
@@ -10,6 +11,7 @@ import { byteCount } from '../values.ts';
 import { delegationClause } from './evm.ts';
 import { cutHex } from './evm-clause.ts';
 import { senderOf, signerOf, signerPart } from './parties.ts';
+import type { CallBudget } from './signed-batch.ts';
 import { typedDataSentence } from './typed-data.ts';
 
 export interface PayloadTerms {
@@ -18,22 +20,36 @@ export interface PayloadTerms {
   readonly hashFunction: HashFunction;
 }
 
+/** What all payloads of a request may hold together. */
+const newBudget = (): CallBudget => ({ left: CALLS_MAX });
+
 /** A raw payload: bytes that the service gives no meaning, unless their encoding does. */
-export function payloadSentence(context: SentenceContext, payload: string, terms: PayloadTerms): Sentence {
+export function payloadSentence(
+  context: SentenceContext,
+  payload: string,
+  terms: PayloadTerms,
+  budget: CallBudget = newBudget(),
+): Sentence {
   const signer = signerPart(context, terms.signWith);
   const bytes = bytesOf(context, payload, terms);
   return {
-    ...meaningOf(context, signer, payload, terms),
+    ...meaningOf(context, signer, payload, terms, budget),
     sender: senderOf(context, terms.signWith),
     ...(bytes !== undefined && { bytes }),
   };
 }
 
-function meaningOf(context: SentenceContext, signer: TextPart, payload: string, terms: PayloadTerms): Sentence {
+function meaningOf(
+  context: SentenceContext,
+  signer: TextPart,
+  payload: string,
+  terms: PayloadTerms,
+  budget: CallBudget,
+): Sentence {
   try {
     switch (terms.encoding) {
       case 'PAYLOAD_ENCODING_EIP712':
-        return typedDataSentence(context, signer, payload);
+        return typedDataSentence(context, terms.signWith, payload, budget);
       case 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION':
         return authorization(context, signer, payload);
       case 'PAYLOAD_ENCODING_TEXT_UTF8':
@@ -150,7 +166,8 @@ const fallbackCurve = (hash: HashFunction): string =>
 
 /** Several payloads with one key. */
 export function payloadsSentence(context: SentenceContext, payloads: readonly string[], terms: PayloadTerms): Sentence {
-  const all = payloads.map((payload) => payloadSentence(context, payload, terms));
+  const budget = newBudget();
+  const all = payloads.map((payload) => payloadSentence(context, payload, terms, budget));
   const [only] = all;
   if (only !== undefined && all.length === 1) return only;
   const risk = worst(...all.map(riskOf));

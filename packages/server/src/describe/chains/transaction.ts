@@ -1,5 +1,4 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { ethereumAddress } from '../../chains/ethereum/address.ts';
 import { parseEthereumTransaction } from '../../chains/ethereum/transaction.ts';
 import type { Candidates, SignerAccount } from '../../chains/signable.ts';
 import { evmCalls } from '../../chains/tempo/movements.ts';
@@ -15,7 +14,7 @@ import { say } from '../text.ts';
 import { bitcoinSentence } from './bitcoin.ts';
 import { callsSentence, ethereumSentence, evmFee } from './evm.ts';
 import { settledFee, withFee } from './fee.ts';
-import { senderOf, signerOf, signerPart } from './parties.ts';
+import { evmAddressOf, senderOf, signerOf, signerPart } from './parties.ts';
 import { solanaSentence } from './solana.ts';
 import { tronSentence } from './tron.ts';
 
@@ -45,9 +44,9 @@ function read(context: SentenceContext, type: TransactionType, unsigned: string,
   const signer = signerOf(context, signWith);
   switch (type) {
     case 'TRANSACTION_TYPE_ETHEREUM':
-      return ethereumSentence(context, parseEthereumTransaction(unsigned), evmAddress(signer, signWith));
+      return ethereumSentence(context, parseEthereumTransaction(unsigned), evmAddressOf(context, signWith));
     case 'TRANSACTION_TYPE_TEMPO':
-      return tempoSentence(context, unsigned, evmAddress(signer, signWith));
+      return tempoSentence(context, unsigned, evmAddressOf(context, signWith));
     case 'TRANSACTION_TYPE_SOLANA':
       return solanaSentence(context, unsigned, [signWith], undefined);
     case 'TRANSACTION_TYPE_TRON':
@@ -64,12 +63,6 @@ function read(context: SentenceContext, type: TransactionType, unsigned: string,
 
 const asBitcoin = (parsed: ParsedTransaction) =>
   parsed as ParsedTransaction & { readonly type: 'TRANSACTION_TYPE_BITCOIN' };
-
-/** Whose transaction it is: the address of the key, whatever address the request names it by. */
-function evmAddress(signer: SignerRecord | undefined, signWith: string): string {
-  if (signer?.curve !== 'CURVE_SECP256K1') return (signer?.address ?? signWith).toLowerCase();
-  return ethereumAddress(Buffer.from(signer.publicKey, 'hex'));
-}
 
 function candidatesOf({ curve, publicKey, address, addressFormat, addresses }: SignerRecord): Candidates {
   const key = Buffer.from(publicKey, 'hex');
