@@ -138,3 +138,28 @@ describe('typed data of an unknown form', () => {
     expect(sign(numbers(250)).risk).toBe('UNREADABLE');
   });
 });
+
+describe('a permit', () => {
+  const types = { Permit: 'address owner, address spender, uint256 value, uint256 nonce, uint256 deadline' };
+  const message = { owner: TREASURY, spender: SPENDER, value: 5_000_000, nonce: 0, deadline: 1_800_000_000 };
+
+  test('that names no chain is good on every one', () => {
+    const told = sign({ types, domain: { name: 'USD Coin', verifyingContract: USDC }, message });
+    expect(told.text).toContain(' of Treasury on every chain until 15 January 2027');
+    expect(told.marks).toContainEqual({ risk: 'DANGER', text: 'good on every chain: it names none' });
+  });
+
+  test('is of whom it names as the owner', () => {
+    const domain = { name: 'USD Coin', chainId: 1, verifyingContract: USDC };
+    const own = sign({ types, domain, message });
+    expect(plain(own.text)).toContain('may spend up to 5 USDC of Treasury on Ethereum');
+    const others = sign({ types, domain, message: { ...message, owner: STRANGER } });
+    expect(plain(others.text)).toMatch(
+      /up to 5 USDC of 0x9[bB]\S+ on Ethereum until 15 January 2027, signed with Treasury;/,
+    );
+    expect(others.marks).toContainEqual({
+      risk: 'DANGER',
+      text: 'names another owner than the account that signs',
+    });
+  });
+});

@@ -11,7 +11,7 @@ import type { Mark } from '../risk.ts';
 import { type Field, riskOf, type Sentence, type SentenceContext, type SignedBytes, type Step } from '../sentence.ts';
 import { count, say, strong, type TextPart } from '../text.ts';
 import { addressPart, amountText } from '../values.ts';
-import { distinctMarks, worstConsequence } from './clauses.ts';
+import { distinctMarks, sumWords, worstConsequence } from './clauses.ts';
 import { type Clause, type EvmPlace, evmClause } from './evm-clause.ts';
 import { type FeeWords, feeWords, withFee } from './fee.ts';
 import { chainPart, senderOf, signerPart } from './parties.ts';
@@ -25,13 +25,9 @@ export function ethereumSentence(context: SentenceContext, tx: EthereumTransacti
   const delegated = tx.authorizationList
     .filter((entry) => authorityOf(entry) === from)
     .map((entry) => delegationClause(context, signerPart(context, from, caip2), entry.chainId, entry.address));
-  const unprotected: readonly Mark[] =
-    caip2 === undefined ? [{ risk: 'DANGER', text: 'good on every chain: it names none' }] : [];
-  const consequence =
-    caip2 === undefined
-      ? 'Anybody can repeat this transaction on every other chain where the account has coins. I want that.'
-      : (delegated.find(({ consequence: agreed }) => agreed !== undefined)?.consequence ?? said.consequence);
-  const marks = [...said.marks, ...delegated.flatMap(({ marks: found }) => found), ...unprotected];
+  const unprotected = caip2 === undefined ? [UNPROTECTED] : [];
+  const consequence = worstConsequence([...unprotected, said, ...delegated]);
+  const marks = [said, ...delegated, ...unprotected].flatMap(({ marks: found }) => found);
   return {
     ...said,
     parts: delegated.length === 0 ? said.parts : say`${said.parts} ${delegated.flatMap(({ alone }) => say`${alone} `)}`,
@@ -48,6 +44,11 @@ export function ethereumSentence(context: SentenceContext, tx: EthereumTransacti
     bytes: bytesOf(tx),
   };
 }
+
+const UNPROTECTED = {
+  marks: [{ risk: 'DANGER', text: 'good on every chain: it names none' }],
+  consequence: 'Anybody can repeat this transaction on every other chain where the account has coins. I want that.',
+} as const;
 
 function bytesOf(tx: EthereumTransaction): SignedBytes {
   const unsigned = serializeEthereumTransaction(tx);
@@ -122,7 +123,7 @@ export function callsSentence(
   const listed = numbered.flatMap((parts, index) => say`${index === 0 ? '' : '; '}${parts}`);
   return {
     ...common,
-    parts: say`From ${place.from}${where}, together: ${listed}${rest === 0 ? '' : say`; and ${strong(`${rest} more`)}`}.`,
+    parts: say`From ${place.from}${where}, together: ${listed}${rest === 0 ? '' : say`; and ${strong(`${count(rest)} more`)}${sumWords(clauses.flatMap(({ moved }) => moved))}`}.`,
     steps: clauses.map(({ step, marks: found }): Step => ({ sentence: step, risk: riskOf({ marks: found }) })),
     fields: clauses.flatMap(({ fields }, index) =>
       fields.map((field) => ({ ...field, label: `${index + 1}. ${field.label}` })),

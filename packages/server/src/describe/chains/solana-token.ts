@@ -134,12 +134,13 @@ function transferred(
   places: Places,
 ): SolanaClause {
   const mint = places.mint === undefined ? undefined : reader.account(places.mint);
-  const { what, marks } = tokens(context, place, reader.u64(places.amountAt), mint);
+  const { what, marks, moved } = tokens(context, place, reader.u64(places.amountAt), mint);
   return payment(context, place, {
     what,
     from: ownerOf(place, reader, places.owner),
     to: reader.account(places.to),
     marks,
+    moved,
     fields: [
       addressField('Out of token account', reader.account(0)),
       ...(mint === undefined ? [] : [addressField('Token', mint)]),

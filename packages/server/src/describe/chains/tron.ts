@@ -107,6 +107,7 @@ function payment(context: SentenceContext, from: TextPart, what: readonly TextPa
         kind: 'ADDRESS',
         note: historyText(recipient, context.nowMs),
       },
+      { label: 'Amount', value: what, kind: 'AMOUNT' },
     ],
   };
 }

@@ -63,6 +63,8 @@ interface Permit {
   readonly until: bigint | undefined;
   /** It pays at once when it is used, and leaves no right behind. */
   readonly isTransfer: boolean;
+  /** Whose tokens the message says they are; undefined where it does not. */
+  readonly owner: string | undefined;
 }
 
 function permitOf({ primaryType, domain, message }: HashedTypedData): Permit | undefined {
@@ -70,12 +72,13 @@ function permitOf({ primaryType, domain, message }: HashedTypedData): Permit | u
   if (contract === undefined) return undefined;
   if (contract === PERMIT2) return permit2Of(primaryType, message);
   const spender = hexAt(message, 'spender');
+  const owner = hexAt(message, 'owner') ?? hexAt(message, 'holder') ?? hexAt(message, 'from');
   if (primaryType === 'Permit' && spender !== undefined) {
     const allowed = message.get('allowed');
     const value = uintAt(message, 'value') ?? (allowed?.kind === 'bool' ? allAmount(allowed.value) : undefined);
     const until = uintAt(message, 'deadline') ?? uintAt(message, 'expiry');
     if (value === undefined) return undefined;
-    return { grants: [{ token: contract, spender, amount: value }], until: endOf(until), isTransfer: false };
+    return { grants: [{ token: contract, spender, amount: value }], until: endOf(until), isTransfer: false, owner };
   }
   const to = hexAt(message, 'to');
   const value = uintAt(message, 'value');
@@ -85,6 +88,7 @@ function permitOf({ primaryType, domain, message }: HashedTypedData): Permit | u
       grants: [{ token: contract, spender: to, amount: value }],
       until: endOf(uintAt(message, 'validBefore')),
       isTransfer: true,
+      owner,
     };
   }
   return undefined;
@@ -100,13 +104,13 @@ function permit2Of(primaryType: string, message: TypedStruct): Permit | undefine
     const grants = details.flatMap((one) => grantOf(one, spender));
     if (grants.length !== details.length || grants.length === 0) return undefined;
     const [last = 0n] = details.map((one) => uintAt(one, 'expiration') ?? 0n).sort((a, b) => (a < b ? 1 : -1));
-    return { grants, until: endOf(last), isTransfer: false };
+    return { grants, until: endOf(last), isTransfer: false, owner: undefined };
   }
   if (/^Permit(?:Batch)?(?:Witness)?TransferFrom$/.test(primaryType)) {
     const permitted = structsAt(message, 'permitted');
     const grants = permitted.flatMap((one) => grantOf(one, spender));
     if (grants.length !== permitted.length || grants.length === 0) return undefined;
-    return { grants, until: endOf(uintAt(message, 'deadline')), isTransfer: true };
+    return { grants, until: endOf(uintAt(message, 'deadline')), isTransfer: true, owner: undefined };
   }
   return undefined;
 }
@@ -117,7 +121,7 @@ function grantOf(struct: TypedStruct, spender: string): readonly Grant[] {
   return token === undefined || value === undefined ? [] : [{ token, spender, amount: value }];
 }
 
-function permitted(context: SentenceContext, { signer, caip2 }: SignedPlace, permit: Permit): Sentence {
+function permitted(context: SentenceContext, { signer, account, caip2 }: SignedPlace, permit: Permit): Sentence {
   const { spender: spenderAddress } = permit.grants[0] as Grant;
   const spender = partyPart(context, spenderAddress, caip2);
   const chain = caip2 ?? 'eip155';
@@ -126,10 +130,13 @@ function permitted(context: SentenceContext, { signer, caip2 }: SignedPlace, per
   const grants = permit.grants.map((grant) => grantPart(context, grant, caip2));
   const listed = grants.flatMap((part, index) => say`${index === 0 ? '' : ' and '}${part}`);
   const until = untilWords(permit.until, context.nowMs);
-  const where = caip2 === undefined ? say`` : say` on ${chainPart(caip2)}`;
+  const where = caip2 === undefined ? say` on ${strong('every chain')}` : say` on ${chainPart(caip2)}`;
+  const isOthers = permit.owner !== undefined && permit.owner !== account;
+  const owner = isOthers ? partyPart(context, permit.owner, caip2) : signer;
+  const by = isOthers ? say`, signed with ${signer}` : [];
   const verb = permit.isTransfer ? 'take' : 'spend';
   return {
-    parts: say`Sign a permit: ${spender} may ${verb} ${listed} of ${signer}${where}${until}; no chain shows it before use${caution?.words ?? []}.`,
+    parts: say`Sign a permit: ${spender} may ${verb} ${listed} of ${owner}${where}${until}${by}; no chain shows it before use${caution?.words ?? []}.`,
     recipients: [recipient],
     marks: [
       ...(caution === undefined ? [] : [caution.mark]),
@@ -139,6 +146,8 @@ function permitted(context: SentenceContext, { signer, caip2 }: SignedPlace, per
           ? 'unlimited spending, by signature'
           : 'lets somebody else spend, by signature',
       },
+      ...(caip2 === undefined ? [EVERY_CHAIN] : []),
+      ...(isOthers ? [OTHERS] : []),
     ],
     consequence: 'Whoever gets this signature can use it, and nobody here sees it before that. I want that.',
   };
@@ -154,6 +163,9 @@ function grantPart(context: SentenceContext, { token, amount: value }: Grant, ca
     ? say`${strong('unlimited')} ${party}`
     : say`up to ${strong(String(value))} of the smallest unit of ${party}`;
 }
+
+const EVERY_CHAIN: Mark = { risk: 'DANGER', text: 'good on every chain: it names none' };
+const OTHERS: Mark = { risk: 'DANGER', text: 'names another owner than the account that signs' };
 
 /** Types and members by which contracts usually give something away, at any depth. */
 const RIGHTS =
