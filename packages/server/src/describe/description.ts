@@ -118,7 +118,7 @@ export function toDescription(subject: Subject, whole: Sentence, isBrief: boolea
     ...(sender !== undefined && { sender }),
     // Somebody who is paid twice is one recipient.
     recipients: [...new Map(recipients.map((one) => [one.address, one])).values()].map(
-      ({ paidSinceMs, ...recipient }) => ({
+      ({ paidSinceMs, isUnread: _, ...recipient }) => ({
         ...recipient,
         ...(paidSinceMs !== undefined && { paidSince: toRfc3339(paidSinceMs) }),
       }),

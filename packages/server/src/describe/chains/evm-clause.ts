@@ -7,7 +7,7 @@ import { count, counted, say, strong, type TextPart, written } from '../text.ts'
 import { addressPart, amount, amountText, byteCount, isUnlimited } from '../values.ts';
 import { type Moved, worstConsequence } from './clauses.ts';
 import { type EvmReading, readEvmCall, type Token } from './evm-call.ts';
-import { cautionOf, chainPart, historyText, partyPart, recipientOf } from './parties.ts';
+import { cautionOf, chainPart, historyText, impostorCaution, partyPart, recipientOf } from './parties.ts';
 
 /** Where a call happens. */
 export interface EvmPlace {
@@ -202,7 +202,7 @@ const isAsGoodAsAll = (value: bigint): boolean => isUnlimited(value, 96);
 /** Who may take something: not paid, but to be compared like somebody who is. */
 function spenderOf(context: SentenceContext, place: EvmPlace, address: string) {
   const recipient = recipientOf(context, address, chainOf(place));
-  const caution = recipient.lookAlike === undefined ? undefined : cautionOf(context, recipient, chainOf(place));
+  const caution = impostorCaution(context, recipient, chainOf(place));
   const field: Field = {
     label: 'Spender',
     value: [{ ...addressPart(address, place.caip2), text: recipient.address }],

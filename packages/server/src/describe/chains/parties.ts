@@ -74,6 +74,7 @@ export function recipientOf(context: SentenceContext, address: string, chain: st
     paidCount,
     ...(paidCount > 0 && paid?.sinceMs !== undefined && { paidSinceMs: paid.sinceMs }),
     ...(isLookAlike && { lookAlike: paid.alike }),
+    ...(paid === undefined && !isOwn && { isUnread: true }),
   };
 }
 
@@ -95,6 +96,14 @@ export function cautionOf(context: SentenceContext, recipient: Recipient, chain:
       consequence: 'This is not the address that it resembles. I have compared every character and want to pay it.',
     };
   }
+  if (recipient.isUnread) {
+    return {
+      words: say`, which was not looked up among the addresses known here`,
+      mark: { risk: 'DANGER', text: 'not compared with the addresses known here' },
+      consequence:
+        'Whether this address was paid before, or only looks like one that was, is not known. I have compared every character.',
+    };
+  }
   if (paidCount > 0 || signerOf(context, address) !== undefined) return undefined;
   const countedSince = context.names.get('payment', paymentKey(chain, addressKey(address)))?.countedSinceMs;
   const since = countedSince === undefined ? undefined : dateText(countedSince);
@@ -105,8 +114,13 @@ export function cautionOf(context: SentenceContext, recipient: Recipient, chain:
   };
 }
 
+/** What is to be said of somebody who gets a right and is not paid: only that it may be taken for another. */
+export const impostorCaution = (context: SentenceContext, recipient: Recipient, chain: string): Caution | undefined =>
+  recipient.lookAlike === undefined && !recipient.isUnread ? undefined : cautionOf(context, recipient, chain);
+
 /** `paid 14 times since March`. */
-export function historyText({ paidCount, paidSinceMs }: Recipient, nowMs: number): string {
+export function historyText({ paidCount, paidSinceMs, isUnread }: Recipient, nowMs: number): string {
+  if (isUnread) return 'not looked up';
   if (paidCount === 0) return 'never paid from here';
   const since = paidSinceMs === undefined ? '' : ` since ${monthText(paidSinceMs, nowMs)}`;
   return `paid ${counted(paidCount, 'time')}${since}`;

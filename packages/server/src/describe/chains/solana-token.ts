@@ -2,7 +2,7 @@ import { ADDRESS_TABLE_LOOKUP } from '../../chains/solana/message.ts';
 import type { SentenceContext } from '../sentence.ts';
 import { say, strong, type TextPart } from '../text.ts';
 import { isUnlimited } from '../values.ts';
-import { cautionOf, historyText, recipientOf } from './parties.ts';
+import { cautionOf, historyText, impostorCaution, recipientOf } from './parties.ts';
 import {
   accountPart,
   addressField,
@@ -159,8 +159,7 @@ function approved(
   const spender = reader.account(spenderAt);
   const { what, marks } = tokens(context, place, value, mint);
   const recipient = recipientOf(context, spender, place.caip2 ?? 'solana');
-  const caution =
-    recipient.lookAlike === undefined ? undefined : cautionOf(context, recipient, place.caip2 ?? 'solana');
+  const caution = impostorCaution(context, recipient, place.caip2 ?? 'solana');
   const isAll = isUnlimited(value, 64);
   const account = accountPart(context, place, reader.account(0));
   const until = isAll ? 'until taken back' : 'at any time';

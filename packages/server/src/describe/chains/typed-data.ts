@@ -9,7 +9,7 @@ import type { Mark } from '../risk.ts';
 import type { Field, Sentence, SentenceContext } from '../sentence.ts';
 import { counted, say, strong, type TextPart, written } from '../text.ts';
 import { addressPart, amount, isUnlimited, shownAddress } from '../values.ts';
-import { cautionOf, chainPart, evmAddressOf, partyPart, recipientOf, signerPart } from './parties.ts';
+import { chainPart, evmAddressOf, impostorCaution, partyPart, recipientOf, signerPart } from './parties.ts';
 import { type CallBudget, signedBatchOf, signedBatchSentence } from './signed-batch.ts';
 import { contentsOf, endOf, hexAt, structsAt, uintAt, untilWords } from './typed-values.ts';
 
@@ -126,7 +126,7 @@ function permitted(context: SentenceContext, { signer, account, caip2 }: SignedP
   const spender = partyPart(context, spenderAddress, caip2);
   const chain = caip2 ?? 'eip155';
   const recipient = recipientOf(context, spenderAddress, chain);
-  const caution = recipient.lookAlike === undefined ? undefined : cautionOf(context, recipient, chain);
+  const caution = impostorCaution(context, recipient, chain);
   const grants = permit.grants.map((grant) => grantPart(context, grant, caip2));
   const listed = grants.flatMap((part, index) => say`${index === 0 ? '' : ' and '}${part}`);
   const until = untilWords(permit.until, context.nowMs);
