@@ -1,9 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bitcoinFormat } from '../../chains/bitcoin/bitcoin.ts';
+import { fitParsed } from '../../chains/bitcoin/parsed.ts';
 import { parseEthereumTransaction } from '../../chains/ethereum/transaction.ts';
 import type { Candidates, SignerAccount } from '../../chains/signable.ts';
 import { evmCalls } from '../../chains/tempo/movements.ts';
 import { parseTempoTransaction } from '../../chains/tempo/transaction.ts';
-import { type ParsedTransaction, readTransaction, type TransactionType } from '../../chains/transactions.ts';
+import type { TransactionType } from '../../chains/transactions.ts';
 import { parseTron } from '../../chains/tron/tron.ts';
 import { toHex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -55,14 +57,11 @@ function read(context: SentenceContext, type: TransactionType, unsigned: string,
       if (signer === undefined) {
         throw new ApiError('RESOURCE_NOT_FOUND', 'the key that signs it is not here any more');
       }
-      const parsed = readTransaction(type, unsigned, candidatesOf(signer));
-      return bitcoinSentence(context, asBitcoin(parsed), unsigned, signWith);
+      const { parsed, account } = fitParsed(unsigned, candidatesOf(signer));
+      return bitcoinSentence(context, parsed, bitcoinFormat(account).network, unsigned, signWith);
     }
   }
 }
-
-const asBitcoin = (parsed: ParsedTransaction) =>
-  parsed as ParsedTransaction & { readonly type: 'TRANSACTION_TYPE_BITCOIN' };
 
 function candidatesOf({ curve, publicKey, address, addressFormat, addresses }: SignerRecord): Candidates {
   const key = Buffer.from(publicKey, 'hex');
