@@ -14,6 +14,7 @@ import { addressPart, amountText } from '../values.ts';
 import { distinctMarks, sumWords, worstConsequence } from './clauses.ts';
 import { type Clause, type EvmPlace, evmClause } from './evm-clause.ts';
 import { type FeeWords, feeWords, withFee } from './fee.ts';
+import { codeField } from './handed-over.ts';
 import { chainPart, senderOf, signerPart } from './parties.ts';
 
 const NO_CODE = `0x${'00'.repeat(20)}`;
@@ -40,7 +41,7 @@ export function ethereumSentence(context: SentenceContext, tx: EthereumTransacti
             ...(said.steps?.length ? said.steps : [{ sentence: said.parts, risk: riskOf(said) }]),
             ...delegated.map(({ alone, marks: found }) => ({ sentence: alone, risk: riskOf({ marks: found }) })),
           ],
-    fields: [...(said.fields ?? []), ...transactionFields(tx)],
+    fields: [...(said.fields ?? []), ...transactionFields(context, tx)],
     bytes: bytesOf(tx),
   };
 }
@@ -73,7 +74,7 @@ export function evmFee(context: SentenceContext, chainId: bigint, most: bigint |
   return feeWords({ family: 'eip155', most, unit, sent });
 }
 
-function transactionFields(tx: EthereumTransaction): readonly Field[] {
+function transactionFields(context: SentenceContext, tx: EthereumTransaction): readonly Field[] {
   const caip2 = evmCaip2(tx.chainId === 0n ? 1n : tx.chainId);
   const fields: Field[] = [
     {
@@ -88,6 +89,9 @@ function transactionFields(tx: EthereumTransaction): readonly Field[] {
       ? [{ label: 'Tip, at most', value: [gweiText(tx.maxPriorityFeePerGas)], kind: 'AMOUNT' as const }]
       : []),
   ];
+  for (const [index, entry] of tx.authorizationList.entries()) {
+    fields.push(codeField(context, entry, index, authorityOf(entry)));
+  }
   if (tx.accessList.length > 0) {
     fields.push({ label: 'Access list', value: say`${tx.accessList.length} contracts`, kind: 'TEXT' });
   }

@@ -14,8 +14,10 @@ import type { SignerRecord } from '../names.ts';
 import { type Sentence, type SentenceContext, unreadable } from '../sentence.ts';
 import { say } from '../text.ts';
 import { bitcoinSentence } from './bitcoin.ts';
+import { worstConsequence } from './clauses.ts';
 import { callsSentence, ethereumSentence, evmFee } from './evm.ts';
 import { settledFee, withFee } from './fee.ts';
+import { handedOver } from './handed-over.ts';
 import { evmAddressOf, senderOf, signerOf, signerPart } from './parties.ts';
 import { solanaSentence } from './solana.ts';
 import { tronSentence } from './tron.ts';
@@ -69,6 +71,11 @@ function candidatesOf({ curve, publicKey, address, addressFormat, addresses }: S
   return { account, addresses: addresses?.map((one) => ({ ...account, ...one })) ?? [account] };
 }
 
+const HANDED_OVER = {
+  marks: [{ risk: 'DANGER', text: 'lets other keys or code act for the account' }],
+  consequence: 'Other keys or code can then act for the account. I want that.',
+} as const;
+
 function tempoSentence(context: SentenceContext, unsigned: string, from: string): Sentence {
   const transaction = parseTempoTransaction(unsigned);
   const { chainId, gasLimit, maxFeePerGas, feePayer } = transaction;
@@ -78,13 +85,14 @@ function tempoSentence(context: SentenceContext, unsigned: string, from: string)
       : settledFee({ text: 'paid by another account' });
   const said = withFee(callsSentence(context, evmCaip2(chainId), from, evmCalls(transaction)), fee);
   const bytes = Buffer.from(unsigned.replace(/^0x/i, ''), 'hex');
-  const hands = transaction.authorizationList.length > 0 || transaction.keyAuthorization !== '';
+  const handed = handedOver(context, transaction);
   return {
     ...said,
-    ...(hands && {
-      parts: say`${said.parts} It also names other keys or code that may act for the account.`,
-      marks: [...said.marks, { risk: 'DANGER', text: 'lets other keys or code act for the account' }],
-      consequence: 'Other keys or code can then act for the account. I want that.',
+    ...(handed !== undefined && {
+      parts: say`${said.parts} It also lets ${handed.who} act for the account.`,
+      fields: [...handed.fields, ...(said.fields ?? [])],
+      marks: [...said.marks, ...HANDED_OVER.marks],
+      consequence: worstConsequence([said, HANDED_OVER]) ?? HANDED_OVER.consequence,
     }),
     // With a fee payer the signature leaves out what that one chooses, so the digest is not that of these bytes.
     ...(feePayer.kind === 'sender' && {
