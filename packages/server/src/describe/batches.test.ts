@@ -134,6 +134,7 @@ test('an authorization beside a call leaves the worst consequence of both', asyn
         chains,
         known: {
           signer: {
+            [address]: { name: 'Treasury' } as never,
             [TREASURY]: {
               ...{ name: 'Treasury', address, curve: 'CURVE_SECP256K1', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' },
               publicKey: key.publicKey.slice(2),
@@ -149,4 +150,9 @@ test('an authorization beside a call leaves the worst consequence of both', asyn
   expect(paid.risk).toBe('LOOK_CLOSELY');
   expect(paid.consequence).toContain('the code of the configured batch contract');
   expect(paid.text).toContain('borrow the code of CustosBatch');
+  expect(paid.fields).toContainEqual(
+    expect.objectContaining({ label: 'Code 1', note: 'borrowed on Ethereum, at nonce 8 of Treasury' }),
+  );
+  const many = told({ to: SUPPLIER, value: 1n, authorizationList: [...times(100, { ...entry, s: 0n }), entry] });
+  expect(many.marks).toContainEqual({ risk: 'UNREADABLE', text: 'more than 100 authorizations' });
 });

@@ -13,6 +13,7 @@ import type { TronContractFields } from '../chains/tron/contract.ts';
 import type { parseTron } from '../chains/tron/tron.ts';
 import { tronSentence } from './chains/tron.ts';
 import { toDescription } from './description.ts';
+import type { SignerRecord } from './names.ts';
 
 // Who gets a right over an account is told by name (protocol/activities 8.2).
 
@@ -71,14 +72,14 @@ describe('Tron', () => {
   const OWN = 'TZ4UXDV5ZhNW7fb2AMSbgfAEZ7hWsnYS2g';
   const OTHER = 'TPswDDCAWhJAZGdHPidFg5nEf8TkNToDX1';
   const sign = (contract: TronContractFields) => {
-    const signer = {
-      ...{ name: 'Tills', address: OWN, curve: 'CURVE_SECP256K1', publicKey: '' },
-      addressFormat: 'ADDRESS_FORMAT_TRON',
-    } as const;
-    const transaction: ReturnType<typeof parseTron> = {
-      ...({ refBlockBytes: '', refBlockHash: '', data: '', feeLimit: 0n, txid: '00' } as never),
-      contract: [{ ...contract, ownerAddress: OWN, permissionId: 0 }],
+    const signer: SignerRecord = {
+      ...{ name: 'Tills', address: OWN, publicKey: '', addressFormat: 'ADDRESS_FORMAT_TRON' },
+      curve: 'CURVE_SECP256K1',
     };
+    const transaction = {
+      ...{ refBlockBytes: '', refBlockHash: '', data: '', feeLimit: 0n, txid: '00' },
+      contract: [{ ...contract, ownerAddress: OWN, permissionId: 0 }],
+    } as unknown as TronTransaction;
     const sentence = tronSentence(contextOf({ known: { signer: { [OWN]: signer } } }), transaction, '', OWN);
     const type = 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2';
     return toDescription({ type, operation: undefined, parameters: {} }, sentence, true);

@@ -23,12 +23,19 @@ const NO_CODE = `0x${'00'.repeat(20)}`;
 export function ethereumSentence(context: SentenceContext, tx: EthereumTransaction, from: string): Sentence {
   const caip2 = tx.chainId === 0n ? undefined : evmCaip2(tx.chainId);
   const said = withFee(callsSentence(context, caip2, from, [tx]), feeOf(context, tx));
-  const delegated = tx.authorizationList
-    .filter((entry) => authorityOf(entry) === from)
+  // Each takes a while to recover.
+  const authorizations = tx.authorizationList
+    .slice(0, AUTHORIZATIONS_MAX)
+    .map((entry) => ({ ...entry, authority: authorityOf(entry) }));
+  const delegated = authorizations
+    .filter(({ authority }) => authority === from)
     .map((entry) => delegationClause(context, signerPart(context, from, caip2), entry.chainId, entry.address));
-  const unprotected = caip2 === undefined ? [UNPROTECTED] : [];
-  const consequence = worstConsequence([...unprotected, said, ...delegated]);
-  const marks = [said, ...delegated, ...unprotected].flatMap(({ marks: found }) => found);
+  const more = [
+    ...(caip2 === undefined ? [UNPROTECTED] : []),
+    ...(tx.authorizationList.length > AUTHORIZATIONS_MAX ? [MORE_AUTHORIZATIONS] : []),
+  ];
+  const consequence = worstConsequence([...more, said, ...delegated]);
+  const marks = [said, ...delegated, ...more].flatMap(({ marks: found }): readonly Mark[] => found);
   return {
     ...said,
     parts: delegated.length === 0 ? said.parts : say`${said.parts} ${delegated.flatMap(({ alone }) => say`${alone} `)}`,
@@ -41,10 +48,23 @@ export function ethereumSentence(context: SentenceContext, tx: EthereumTransacti
             ...(said.steps?.length ? said.steps : [{ sentence: said.parts, risk: riskOf(said) }]),
             ...delegated.map(({ alone, marks: found }) => ({ sentence: alone, risk: riskOf({ marks: found }) })),
           ],
-    fields: [...(said.fields ?? []), ...transactionFields(context, tx)],
+    fields: [
+      ...(said.fields ?? []),
+      ...transactionFields(tx),
+      ...authorizations.map((entry, index) => codeField(context, entry, index, entry.authority)),
+    ],
     bytes: bytesOf(tx),
   };
 }
+
+const UNREAD_CONSEQUENCE =
+  'Not everything in this transaction is told here. It may move everything the account holds. I want it signed.';
+
+const AUTHORIZATIONS_MAX = 100;
+const MORE_AUTHORIZATIONS = {
+  marks: [{ risk: 'UNREADABLE', text: `more than ${AUTHORIZATIONS_MAX} authorizations` }],
+  consequence: UNREAD_CONSEQUENCE,
+} as const;
 
 const UNPROTECTED = {
   marks: [{ risk: 'DANGER', text: 'good on every chain: it names none' }],
@@ -74,7 +94,7 @@ export function evmFee(context: SentenceContext, chainId: bigint, most: bigint |
   return feeWords({ family: 'eip155', most, unit, sent });
 }
 
-function transactionFields(context: SentenceContext, tx: EthereumTransaction): readonly Field[] {
+function transactionFields(tx: EthereumTransaction): readonly Field[] {
   const caip2 = evmCaip2(tx.chainId === 0n ? 1n : tx.chainId);
   const fields: Field[] = [
     {
@@ -89,9 +109,6 @@ function transactionFields(context: SentenceContext, tx: EthereumTransaction): r
       ? [{ label: 'Tip, at most', value: [gweiText(tx.maxPriorityFeePerGas)], kind: 'AMOUNT' as const }]
       : []),
   ];
-  for (const [index, entry] of tx.authorizationList.entries()) {
-    fields.push(codeField(context, entry, index, authorityOf(entry)));
-  }
   if (tx.accessList.length > 0) {
     fields.push({ label: 'Access list', value: say`${tx.accessList.length} contracts`, kind: 'TEXT' });
   }
@@ -134,9 +151,6 @@ export function callsSentence(
     ),
   };
 }
-
-const UNREAD_CONSEQUENCE =
-  'Not everything in this transaction is told here. It may move everything the account holds. I want it signed.';
 
 /** More are told one by one below the sentence. */
 const STEPS_SHOWN = 4;
