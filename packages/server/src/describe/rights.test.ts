@@ -10,7 +10,7 @@ import {
   USDC,
 } from '../../test/fixtures/sentences.ts';
 import type { TronContractFields } from '../chains/tron/contract.ts';
-import type { parseTron } from '../chains/tron/tron.ts';
+import type { TronTransaction } from '../chains/tron/tron.ts';
 import { tronSentence } from './chains/tron.ts';
 import { toDescription } from './description.ts';
 import type { SignerRecord } from './names.ts';
