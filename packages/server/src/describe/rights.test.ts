@@ -58,6 +58,13 @@ describe('Tempo', () => {
     expect(lines.some((line) => line.startsWith('Key authorization: 0x'))).toBe(true);
   });
 
+  test('more calls than are told', () => {
+    const call = { to: SUPPLIER, data: '0x' };
+    expect(sign({ calls: new Array(150).fill(call) }).risk).not.toBe('UNREADABLE');
+    const told = sign({ calls: new Array(1_001).fill(call) });
+    expect(told.marks).toContainEqual({ risk: 'UNREADABLE', text: 'more than 1,000 calls' });
+  });
+
   test('code that an account borrows', () => {
     const told = sign({
       authorizationList: [{ address: STRANGER, chainId: 4217, nonce: 3n, signature: { type: 'secp256k1', signature } }],

@@ -162,4 +162,23 @@ describe('a permit', () => {
       text: 'names another owner than the account that signs',
     });
   });
+  test('with bytes beside what it permits cannot be read', () => {
+    const witness = { Permit: `${types.Permit}, Witness witness`, Witness: 'bytes data' };
+    const domain = { name: 'USD Coin', chainId: 1, verifyingContract: USDC };
+    const told = (data: string) => sign({ types: witness, domain, message: { ...message, witness: { data } } });
+    expect(told('0x01').risk).toBe('UNREADABLE');
+    expect(told('0x').risk).toBe('DANGER');
+  });
+});
+
+test('fields of several payloads are all told, or the request cannot be read', () => {
+  const payload = payloadOf({
+    types: { Numbers: 'uint256[] numbers' },
+    message: { numbers: new Array(40).fill(1) },
+  });
+  const told = (count: number) =>
+    describeRequest('ACTIVITY_TYPE_SIGN_RAW_PAYLOADS', { ...TERMS, payloads: new Array(count).fill(payload) });
+  expect(told(3).risk).toBe('LOOK_CLOSELY');
+  expect(told(3).fields.filter(({ label }) => label.includes('numbers'))).toHaveLength(120);
+  expect(told(8).risk).toBe('UNREADABLE');
 });

@@ -11,7 +11,7 @@ import { counted, say, strong, type TextPart, written } from '../text.ts';
 import { addressPart, amount, isUnlimited, shownAddress } from '../values.ts';
 import { chainPart, evmAddressOf, impostorCaution, partyPart, recipientOf, signerPart } from './parties.ts';
 import { type CallBudget, signedBatchOf, signedBatchSentence } from './signed-batch.ts';
-import { contentsOf, endOf, hexAt, structsAt, uintAt, untilWords } from './typed-values.ts';
+import { contentsOf, endOf, hexAt, structsAt, type TypedContents, uintAt, untilWords } from './typed-values.ts';
 
 // Typed data (EIP-712) that lets somebody take something is a payment that no chain shows before it is used.
 
@@ -37,7 +37,11 @@ export function typedDataSentence(
   }
   const permit = permitOf(data);
   const said = permit === undefined ? plain(context, place, data) : permitted(context, place, permit);
-  return { ...said, fields: fieldsOf(context, data, caip2) };
+  const fields = fieldsOf(context, data, caip2);
+  // Beside a permit too: a witness can ask for anything.
+  const unread = unreadMarks(contentsOf(data));
+  if (unread.length === 0) return { ...said, fields };
+  return { ...said, marks: [...said.marks, ...unread], consequence: UNREAD_CONSEQUENCE, fields };
 }
 
 /** Who signs, and for which chain. */
@@ -174,31 +178,32 @@ const RIGHTS =
 /** Typed data of which nobody here knows what it allows. */
 function plain(context: SentenceContext, { signer, caip2 }: SignedPlace, data: HashedTypedData): Sentence {
   const { domain, primaryType } = data;
-  const { names, opaqueBytes, leafCount } = contentsOf(data);
+  const { names, opaqueBytes } = contentsOf(data);
   const gives = [...names].some((name) => RIGHTS.test(name)) || PAID.every((pattern) => hasMember(names, pattern));
   const type = { ...written(primaryType, 80), strong: true as const };
   const contract = domain.verifyingContract;
   const place = contract === undefined ? say`` : say` for ${partyPart(context, contract.toLowerCase(), caip2)}`;
   const where = caip2 === undefined ? say` on every chain` : say` on ${chainPart(caip2)}`;
   const opaque = opaqueBytes === 0 ? [] : say`, with ${strong(counted(opaqueBytes, 'byte'))} that nobody here can read`;
-  const marks: Mark[] = [
-    gives
-      ? { risk: 'DANGER', text: 'typed data that may let somebody take something: read the fields' }
-      : { risk: 'LOOK_CLOSELY', text: 'typed data: read the fields' },
-  ];
-  if (opaqueBytes > 0) {
-    marks.push({ risk: 'UNREADABLE', text: 'carries bytes that nobody here can read: they may be a call' });
-  }
-  if (leafCount > LEAVES_MAX) marks.push({ risk: 'UNREADABLE', text: 'more fields than fit here' });
   return {
     parts: say`Sign the typed data ${type}${place} with ${signer}${where}${opaque}: what it allows, the contract decides.`,
-    marks,
-    consequence:
-      marks.length === 1
-        ? 'I have read every field of this typed data and know what the contract does with it.'
-        : 'Nobody here can say what the contract does with all of it. I want it signed.',
+    marks: [
+      gives
+        ? { risk: 'DANGER', text: 'typed data that may let somebody take something: read the fields' }
+        : { risk: 'LOOK_CLOSELY', text: 'typed data: read the fields' },
+    ],
+    consequence: 'I have read every field of this typed data and know what the contract does with it.',
   };
 }
+
+const UNREAD_CONSEQUENCE = 'Nobody here can say what the contract does with all of it. I want it signed.';
+
+const unreadMarks = ({ opaqueBytes, leafCount }: TypedContents): readonly Mark[] => [
+  ...(opaqueBytes > 0
+    ? [{ risk: 'UNREADABLE' as const, text: 'carries bytes that nobody here can read: they may be a call' }]
+    : []),
+  ...(leafCount > LEAVES_MAX ? [{ risk: 'UNREADABLE' as const, text: 'more fields than fit here' }] : []),
+];
 
 /** Somebody, and how much: both together are a payment, whatever it is called. */
 const PAID = [
