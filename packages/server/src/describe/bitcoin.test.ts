@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { p2wpkh, Transaction } from '@scure/btc-signer';
+import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { expect, test } from 'vitest';
 import { describeRequest } from '../../test/fixtures/sentences.ts';
 import { coin } from '../../test/harness/bitcoin.ts';
@@ -87,4 +87,41 @@ test('a fee that is high is marked', () => {
     risk: 'DANGER',
     marks: [{ text: 'the fee can be more than what is sent' }],
   });
+});
+
+test('the network is that of the account, and of every other that its script spends on', () => {
+  const known = (networks: Readonly<Record<string, { bech32: string }>>) =>
+    Object.fromEntries(
+      Object.entries(networks).map(([network, prefixes]) => {
+        const address = p2wpkh(OWN, { ...TEST_NETWORK, ...prefixes }).address as string;
+        const format = `ADDRESS_FORMAT_BITCOIN_${network}_P2WPKH`;
+        const key = { curve: 'CURVE_SECP256K1' as const, publicKey: hex(OWN), addressFormat: format };
+        return [address, { name: network === 'MAINNET' ? 'Vault' : 'Trial', address, ...key }];
+      }),
+    );
+  const paid = p2wpkh(SUPPLIER, TEST_NETWORK).address as string;
+  const told = (network: string, bech32: string, more: Parameters<typeof known>[0] = {}) =>
+    describeRequest(
+      'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+      {
+        signWith: p2wpkh(OWN, { ...TEST_NETWORK, bech32 }).address,
+        type: 'TRANSACTION_TYPE_BITCOIN',
+        unsignedTransaction: unsigned([[SUPPLIER, BTC - 1_000n]]),
+      },
+      {
+        known: {
+          signer: known({ ...more, [network]: { bech32 } }),
+          payment: { [paymentKey('bip122', paid)]: { count: 4 } },
+        },
+      },
+    );
+  const trial = told('TESTNET', 'tb');
+  expect(trial.risk).toBe('ROUTINE');
+  expect(plain(trial.text)).toMatch(/^Send 0\.99999 BTC from Trial on Bitcoin testnet, with a fee/);
+  expect(told('SIGNET', 'tb').text).toContain(' on Bitcoin signet, ');
+  expect(told('REGTEST', 'bcrt').text).toContain(' on Bitcoin regtest, ');
+  const both = told('TESTNET', 'tb', { MAINNET: { bech32: 'bc' } });
+  expect(both.risk).toBe('DANGER');
+  expect(both.text).toContain(' from Trial on Bitcoin testnet, or on Bitcoin out of Vault, with a fee');
+  expect(both.consequence).toContain('may be coins of the main network');
 });

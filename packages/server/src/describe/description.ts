@@ -85,7 +85,8 @@ const titleOf = ({ operation, type }: Subject): string =>
   toWords(operation?.name ?? type.replace(/^ACTIVITY_TYPE_/, '').replace(/_V[0-9]+$/, ''));
 
 /** `isBrief`: for a list, without the bytes that are signed. */
-export function toDescription(subject: Subject, sentence: Sentence, isBrief: boolean) {
+export function toDescription(subject: Subject, whole: Sentence, isBrief: boolean) {
+  const sentence = { ...whole, ...leftOut(whole) };
   const {
     parts,
     marks,
@@ -117,7 +118,7 @@ export function toDescription(subject: Subject, sentence: Sentence, isBrief: boo
     ...(sender !== undefined && { sender }),
     // Somebody who is paid twice is one recipient.
     recipients: [...new Map(recipients.map((one) => [one.address, one])).values()].map(
-      ({ paidSinceMs, ...recipient }) => ({
+      ({ paidSinceMs, isUnread: _, ...recipient }) => ({
         ...recipient,
         ...(paidSinceMs !== undefined && { paidSince: toRfc3339(paidSinceMs) }),
       }),
@@ -125,6 +126,24 @@ export function toDescription(subject: Subject, sentence: Sentence, isBrief: boo
     ...(bytes !== undefined && !isBrief && { bytes: { ...bytes, unsigned: bounded(bytes.unsigned) } }),
     ...(quorumChange !== undefined && { quorumChange }),
     ...(policyChange !== undefined && { policyChange }),
+  };
+}
+
+/** What is not told can be anything, so nobody may take it for read. */
+function leftOut(sentence: Sentence): Partial<Sentence> {
+  const { steps = [], fields = [], marks } = sentence;
+  const text =
+    steps.length > STEPS_MAX
+      ? `${count(steps.length - STEPS_MAX)} of ${count(steps.length)} steps are not told here`
+      : steps.length === 0 && fields.length > FIELDS_MAX
+        ? `${count(fields.length - FIELDS_MAX)} of ${count(fields.length)} fields are not told here`
+        : undefined;
+  if (text === undefined) return {};
+  return {
+    marks: [...marks, { risk: 'UNREADABLE', text }],
+    ...(riskOf(sentence) !== 'UNREADABLE' && {
+      consequence: 'Not everything in this request is told here. I want it.',
+    }),
   };
 }
 

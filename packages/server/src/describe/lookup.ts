@@ -1,23 +1,56 @@
 import type { NameContext, NameKind, NameRecords, NameSource, Names } from './names.ts';
 
-/** What one answer may look up, so that a request full of ids costs a bounded number of reads. */
-const KEYS_MAX = 5_000;
+/** What an answer may look up, so that requests full of ids cost a bounded number of reads. */
+interface Limits {
+  readonly keys: number;
+  /** Each of these takes a few look-ups of its own. */
+  readonly payments: number;
+}
+
+const REQUEST_MAX: Limits = { keys: 5_000, payments: 400 };
+const ANSWER_MAX: Limits = { keys: 20_000, payments: 2_000 };
+
+class Budget {
+  #keysLeft: number;
+  #paymentsLeft: number;
+
+  constructor({ keys, payments }: Limits) {
+    this.#keysLeft = keys;
+    this.#paymentsLeft = payments;
+  }
+
+  has(kind: NameKind): boolean {
+    return this.#keysLeft > 0 && (kind !== 'payment' || this.#paymentsLeft > 0);
+  }
+
+  take(kind: NameKind): void {
+    this.#keysLeft -= 1;
+    if (kind === 'payment') this.#paymentsLeft -= 1;
+  }
+}
 
 /**
  * Names for sentences, which read nothing themselves: a sentence is made with what is known, notes what it lacked, and is
- * made again when that was read, all of it in one go for each kind.
+ * made again when that was read, all of it in one go for each kind. What is beyond a limit stays unknown.
  */
-export class Lookup implements Names {
+export class Lookup {
   readonly #known = new Map<NameKind, Map<string, unknown>>();
+  readonly #all = new Budget(ANSWER_MAX);
   #missing = new Map<NameKind, Set<string>>();
-  #keysLeft = KEYS_MAX;
 
-  get<Kind extends NameKind>(kind: Kind, key: string): NameRecords[Kind] | undefined {
+  /** The names of one request. It has a limit of its own, so that no request uses up what the others look up. */
+  forRequest(): Names {
+    const own = new Budget(REQUEST_MAX);
+    return { get: (kind, key) => this.#get(kind, key, own) };
+  }
+
+  #get<Kind extends NameKind>(kind: Kind, key: string, own: Budget): NameRecords[Kind] | undefined {
     const known = this.#known.get(kind);
     if (known?.has(key)) return known.get(key) as NameRecords[Kind] | undefined;
     const missing = this.#missing.get(kind) ?? new Set();
-    if (!missing.has(key) && this.#keysLeft > 0) {
-      this.#keysLeft -= 1;
+    if (!missing.has(key) && own.has(kind) && this.#all.has(kind)) {
+      own.take(kind);
+      this.#all.take(kind);
       this.#missing.set(kind, missing.add(key));
     }
     return undefined;

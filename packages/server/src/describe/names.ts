@@ -10,7 +10,7 @@ export interface NameRecords {
   signer: SignerRecord;
   /** By type and address, see `interfaceKey`. */
   contractInterface: InterfaceRecord;
-  /** By chain and address, see `paymentKey`. */
+  /** By chain and address, see `paymentKey`. Undefined only for what was not looked up. */
   payment: PaymentRecord;
 }
 

@@ -41,6 +41,8 @@ export interface Recipient {
   readonly paidCount: number;
   readonly paidSinceMs?: number;
   readonly lookAlike?: { readonly address: string; readonly name?: string };
+  /** Its history was not read: neither whether it was paid, nor whether it looks like another. */
+  readonly isUnread?: true;
 }
 
 export interface Sender {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type TestInstruction, wireOf } from '../../test/chain/solana-transfer.ts';
 import { CHAINS, describeRequest, type Told } from '../../test/fixtures/sentences.ts';
 import { readContractInterface } from '../../test/fixtures/solana-interface.ts';
+import { associatedAccount } from '../chains/solana/associated.ts';
 import { SYSTEM_PROGRAM as SYSTEM, TOKEN_PROGRAM as TOKEN, TOKEN_2022_PROGRAM } from '../chains/solana/transfers.ts';
 import { interfaceKey, paymentKey } from './names.ts';
 
@@ -42,6 +43,8 @@ const token = (accounts: readonly string[], data: readonly number[], program = T
   data,
 });
 const SOL = 10n ** 9n;
+/** The account in which Payouts holds USDC, by its address. */
+const OWN_USDC = associatedAccount(PAYOUTS, MINT, TOKEN) as string;
 
 const signer = (name: string, address: string) =>
   ({ name, address, curve: 'CURVE_ED25519', publicKey: '', addressFormat: 'ADDRESS_FORMAT_SOLANA' }) as const;
@@ -80,7 +83,7 @@ describe('single instructions', () => {
       `Send 2 SOL from Payouts to ${short(FRIEND)} on Solana.`,
       'ROUTINE',
     ]);
-    expect(said(one(token([ACCOUNT, MINT, FRIEND, PAYOUTS], [12, ...u64(5_000_000n), 6])))).toEqual([
+    expect(said(one(token([OWN_USDC, MINT, FRIEND, PAYOUTS], [12, ...u64(5_000_000n), 6])))).toEqual([
       `Send 5 USDC from Payouts to ${short(FRIEND)} on Solana.`,
       'ROUTINE',
     ]);
@@ -90,10 +93,45 @@ describe('single instructions', () => {
     ]);
   });
 
+  test('tokens are told as those of who lets them go, and asked about where that may be a delegate', () => {
+    const data = [12, ...u64(5_000_000n), 6];
+    // An own key among the accounts behind the authority is a member of a multisig at most.
+    const others = one(token([ACCOUNT, MINT, FRIEND, STRANGER, PAYOUTS], data));
+    expect(said(others)).toEqual([
+      `Send 5 USDC from ${short(STRANGER)} to ${short(FRIEND)} on Solana; Payouts signs it too.`,
+      'LOOK_CLOSELY',
+    ]);
+    expect(others.marks).toEqual([{ risk: 'LOOK_CLOSELY', text: 'moves what another account holds' }]);
+    const delegate = one(token([ACCOUNT, MINT, FRIEND, PAYOUTS], data));
+    expect(said(delegate)).toEqual([
+      `From Payouts on Solana: send 5 USDC to ${short(FRIEND)} out of token account ${short(ACCOUNT)}.`,
+      'LOOK_CLOSELY',
+    ]);
+    expect(delegate.fields).toContainEqual(
+      expect.objectContaining({ label: 'Out of token account', note: 'whose it is, only the chain knows' }),
+    );
+    const issued = one(token([MINT, FRIEND, STRANGER, PAYOUTS], [7, ...u64(1n)]));
+    expect(issued.marks).toContainEqual({ risk: 'LOOK_CLOSELY', text: 'moves what another account holds' });
+    // Of the other program it is another account.
+    expect(one(token([OWN_USDC, MINT, FRIEND, PAYOUTS], data, TOKEN_2022_PROGRAM)).risk).toBe('LOOK_CLOSELY');
+  });
+
+  test('an approval of more than there is of a token is dangerous', () => {
+    const approve = (value: bigint) => one(token([OWN_USDC, MINT, STRANGER, PAYOUTS], [13, ...u64(value), 6]));
+    expect(approve(2n ** 56n - 1n).risk).toBe('LOOK_CLOSELY');
+    expect(approve(2n ** 56n)).toMatchObject({
+      risk: 'DANGER',
+      marks: [{ text: 'so much that it is as good as unlimited' }],
+    });
+    expect(approve(2n ** 62n).risk).toBe('DANGER');
+    expect(approve(2n ** 63n)).toMatchObject({ risk: 'DANGER', marks: [{ text: 'unlimited spending' }] });
+  });
+
   test('a token that is not named, or that nobody has configured, asks for a look', () => {
     const unnamed = one(token([ACCOUNT, FRIEND, PAYOUTS], [3, ...u64(7n)]));
     expect(unnamed).toMatchObject({ risk: 'LOOK_CLOSELY', text: expect.stringContaining('does not name') });
-    const other = one(token([ACCOUNT, OTHER, FRIEND, PAYOUTS], [12, ...u64(7n), 6]));
+    const held = associatedAccount(PAYOUTS, OTHER, TOKEN) as string;
+    const other = one(token([held, OTHER, FRIEND, PAYOUTS], [12, ...u64(7n), 6]));
     expect(other).toMatchObject({
       risk: 'LOOK_CLOSELY',
       marks: [{ text: 'a token that the operator has not configured' }],

@@ -23,10 +23,10 @@ export async function describeRequests(
     organizationId: organization.id,
     interfaces: app.interfaces,
   };
-  const common = { names, chains: app.config.chains, nowMs: app.clock(), organization };
+  const common = { chains: app.config.chains, nowMs: app.clock(), organization };
   const asked = requests.map((request) => ({
     subject: subjectOf(app, request),
-    context: contextOf(request, common),
+    context: contextOf(request, { ...common, names: names.forRequest() }),
   }));
   for (let round = 1; ; round += 1) {
     const made: Description[] = [];

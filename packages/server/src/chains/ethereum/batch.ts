@@ -1,5 +1,8 @@
-import { decodeFunctionData, getAbiItem, toFunctionSelector } from 'viem/utils';
+import { getAbiItem, toFunctionSelector } from 'viem/utils';
 import { ApiError } from '../../lib/errors.ts';
+import type { DynamicValue } from '../../policy/index.ts';
+import { decodeAbi } from './abi/decode.ts';
+import { type AbiType, readAbiType } from './abi/types.ts';
 import { custosBatchAbi } from './contract-artifacts.ts';
 import { selectorOf } from './fields.ts';
 
@@ -11,23 +14,31 @@ export interface EvmCall {
   readonly data: string;
 }
 
+const typesOf = (...names: readonly string[]): readonly AbiType[] =>
+  names.map((type) => readAbiType({ type, name: '', components: CALL_FIELDS }, 'the batch contract').type);
+const CALL_FIELDS = ['address', 'uint256', 'bytes'].map((type) => ({ type, name: '' }));
+
 /** What an account that has borrowed the code of CustosBatch answers to when it calls itself. */
-const RUN = [getAbiItem({ abi: custosBatchAbi, name: 'run' })] as const;
-const RUN_SIGNED = [getAbiItem({ abi: custosBatchAbi, name: 'runSigned' })] as const;
-const RUN_SELECTOR = toFunctionSelector(RUN[0]);
-const RUN_SIGNED_SELECTOR = toFunctionSelector(RUN_SIGNED[0]);
+const RUN_SELECTOR = toFunctionSelector(getAbiItem({ abi: custosBatchAbi, name: 'run' }));
+const RUN_SIGNED_SELECTOR = toFunctionSelector(getAbiItem({ abi: custosBatchAbi, name: 'runSigned' }));
 const DEPTH_MAX = 4;
-const CALLS_MAX = 1000;
+/** Of one transaction, in all of its batches together: batches in a batch multiply. */
+export const CALLS_MAX = 1000;
 
 /**
- * The calls inside a batch that an account runs by calling itself: whoever judges or counts must see them, whether the
- * account has the code already or not. A batch that cannot be read is refused.
+ * The calls inside the batches that an account runs by calling itself: whoever judges or counts must see them, whether the
+ * account has the code already or not. A batch that cannot be read is refused, and so are more calls than anybody can
+ * judge in the calls of one transaction.
  */
-export const batchedCalls = (from: string, call: EvmCall): readonly EvmCall[] => inner(from, call, DEPTH_MAX);
+export function batchedCalls(from: string, calls: readonly EvmCall[]): readonly EvmCall[] {
+  const budget = { left: CALLS_MAX };
+  return calls.flatMap((call) => inner(from, call, DEPTH_MAX, budget));
+}
 
-/** A call, or in the place of a batch the calls that are in it. */
-export function unbatched(from: string, call: EvmCall): readonly EvmCall[] {
-  return [call, ...batchedCalls(from, call)].filter((one) => !isBatch(from, one));
+/** The calls of a transaction, with those that are in a batch in its place. */
+export function unbatched(from: string, calls: readonly EvmCall[]): readonly EvmCall[] {
+  const budget = { left: CALLS_MAX };
+  return calls.flatMap((call) => [call, ...inner(from, call, DEPTH_MAX, budget)]).filter((one) => !isBatch(from, one));
 }
 
 function isBatch(from: string, { to, data }: EvmCall): boolean {
@@ -36,25 +47,31 @@ function isBatch(from: string, { to, data }: EvmCall): boolean {
 }
 
 /** Batches that are among the calls of a batch stand before theirs. */
-function inner(from: string, batch: EvmCall, depth: number): readonly EvmCall[] {
+function inner(from: string, batch: EvmCall, depth: number, budget: { left: number }): readonly EvmCall[] {
   if (!isBatch(from, batch)) return [];
   if (depth === 0) throw unreadable('is in itself too often');
   const calls = read(batch.data);
-  if (calls.length > CALLS_MAX) throw unreadable(`has more than ${CALLS_MAX} calls`);
-  return calls.flatMap(({ to, value, data }) => {
-    const call = { to: to.toLowerCase(), value, data };
-    return [call, ...inner(from, call, depth - 1)];
-  });
+  budget.left -= calls.length;
+  if (budget.left < 0) throw unreadable(`has more than ${CALLS_MAX} calls`);
+  return calls.flatMap((call) => [call, ...inner(from, call, depth - 1, budget)]);
 }
 
-function read(data: string) {
-  try {
-    return selectorOf(data) === RUN_SELECTOR
-      ? decodeFunctionData({ abi: RUN, data: data as `0x${string}` }).args[0]
-      : decodeFunctionData({ abi: RUN_SIGNED, data: data as `0x${string}` }).args[2];
-  } catch {
-    throw unreadable('cannot be read');
-  }
+const RUN_TYPES = typesOf('tuple[]');
+const RUN_SIGNED_TYPES = typesOf('uint256', 'uint256', 'tuple[]', 'bytes');
+
+/** In its one encoding: offsets that share their target would make much of little data. */
+function read(data: string): readonly EvmCall[] {
+  const isRun = selectorOf(data) === RUN_SELECTOR;
+  const values = decodeAbi(isRun ? RUN_TYPES : RUN_SIGNED_TYPES, Buffer.from(data.slice(10), 'hex'));
+  if (values === undefined) throw unreadable('cannot be read');
+  return (values[isRun ? 0 : 2] as readonly DynamicValue[]).map((call) => {
+    const [to, value, bytes] = (call as { readonly items: readonly DynamicValue[] }).items;
+    return {
+      to: (to as { readonly text: string }).text,
+      value: (value as { readonly value: bigint }).value,
+      data: (bytes as { readonly text: string }).text,
+    };
+  });
 }
 
 const unreadable = (why: string): ApiError =>

@@ -28,7 +28,7 @@ const transactions: TransactionFormat<ParsedEthereum> = {
     eth: { tx: ethereumFacts(transaction, from, interfaceOf(transaction.to, interfaces)) },
   }),
   batched: (parsed) =>
-    batchedCalls(parsed.from, parsed.transaction).map((call) => ({
+    batchedCalls(parsed.from, [parsed.transaction]).map((call) => ({
       ...parsed,
       transaction: { ...parsed.transaction, ...call, selector: selectorOf(call.data) },
     })),

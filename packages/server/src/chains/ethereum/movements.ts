@@ -18,12 +18,11 @@ export const callsMovements = (
   from: string,
   calls: readonly EvmCall[],
   own: OwnContracts,
-): AssetMovements =>
-  together(calls.flatMap((call) => unbatched(from, call)).map((call) => evmMovements(chainId, from, call, own)));
+): AssetMovements => together(unbatched(from, calls).map((call) => evmMovements(chainId, from, call, own)));
 
 /** Whether what calls take depends on the contracts of the service. */
 export const mayCallWrappers = (from: string, calls: readonly EvmCall[]): boolean =>
-  calls.flatMap((call) => unbatched(from, call)).some(maySpeakOfWrappers);
+  unbatched(from, calls).some(maySpeakOfWrappers);
 
 /** Entries that give the account itself to others. */
 const delegations = (

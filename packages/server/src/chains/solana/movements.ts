@@ -1,4 +1,5 @@
 import type { AssetMovements, AssetReach, AssetTransfer, UncountedPart } from '../asset-types.ts';
+import { ASSOCIATED_TOKEN_PROGRAM } from './associated.ts';
 import { ADDRESS_TABLE_LOOKUP, type SolanaInstruction } from './message.ts';
 import type { SolanaTransaction } from './solana.ts';
 import {
@@ -18,7 +19,6 @@ const TOKENS: AssetReach = { ...CHAIN, kind: 'token' };
 /** Lamports that are held as a token. */
 const WRAPPED: AssetReach = { ...TOKENS, assetReference: NATIVE_MINT };
 
-const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 /** Rent of a token account, and of one with every extension that a mint can demand. */
 const ACCOUNT_RENT = 2_039_280n;
 const ACCOUNT_2022_RENT = 2_721_360n;

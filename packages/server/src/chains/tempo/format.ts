@@ -30,12 +30,10 @@ const transactions: TransactionFormat<ParsedTempo> = {
   interfacesNeeded: () => [],
   namespaces: ({ transaction, from }) => ({ tempo: { tx: tempoFacts(transaction, from) } }),
   batched: (parsed) =>
-    evmCalls(parsed.transaction)
-      .flatMap((call) => batchedCalls(parsed.from, call))
-      .map(({ to, value, data }) => ({
-        ...parsed,
-        transaction: { ...parsed.transaction, calls: [{ to, value, input: data, selector: selectorOf(data) }] },
-      })),
+    batchedCalls(parsed.from, evmCalls(parsed.transaction)).map(({ to, value, data }) => ({
+      ...parsed,
+      transaction: { ...parsed.transaction, calls: [{ to, value, input: data, selector: selectorOf(data) }] },
+    })),
   movements: ({ transaction, from }, own) => tempoMovements(transaction, from, own),
   needsOwnContracts: ({ transaction, from }) =>
     transaction.authorizationList.length > 0 || mayCallWrappers(from, evmCalls(transaction)),

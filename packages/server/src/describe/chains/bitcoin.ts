@@ -1,5 +1,6 @@
 import type { BitcoinOutput } from '../../chains/bitcoin/bitcoin.ts';
 import type { ParsedBitcoin } from '../../chains/bitcoin/parsed.ts';
+import { type BitcoinNetwork, scriptAddress } from '../../chains/bitcoin/script.ts';
 import { sha256, toHex } from '../../lib/encoding.ts';
 import type { Mark } from '../risk.ts';
 import { type Field, type Recipient, riskOf, type Sentence, type SentenceContext } from '../sentence.ts';
@@ -7,15 +8,24 @@ import { counted, listOf, say, strong, type TextPart } from '../text.ts';
 import { addressPart, amount, amountText } from '../values.ts';
 import { distinctMarks, worstConsequence } from './clauses.ts';
 import { feeWords } from './fee.ts';
-import { cautionOf, chainPart, historyText, partyPart, recipientOf, senderOf, signerPart } from './parties.ts';
+import { cautionOf, historyText, partyPart, recipientOf, senderOf, signerOf, signerPart } from './parties.ts';
 
 const BTC = { symbol: 'BTC', decimals: 8 };
 const BITCOIN = 'bip122';
+
+/** By the format of the account's address: a transaction of Bitcoin names no network. */
+const NETWORKS: Readonly<Record<BitcoinNetwork, string>> = {
+  MAINNET: 'Bitcoin',
+  TESTNET: 'Bitcoin testnet',
+  SIGNET: 'Bitcoin signet',
+  REGTEST: 'Bitcoin regtest',
+};
 
 /** What leaves the account; change that comes back to it is told as such. */
 export function bitcoinSentence(
   context: SentenceContext,
   { transaction, signedScript, ownScripts }: ParsedBitcoin,
+  network: BitcoinNetwork,
   unsigned: string,
   signWith: string,
 ): Sentence {
@@ -23,7 +33,8 @@ export function bitcoinSentence(
   const paid = transaction.outputs.filter((output) => !isChange(output)).map((output) => paidOf(context, output));
   const change = transaction.outputs.filter(isChange);
   const from = signerPart(context, signWith);
-  const where = say` on ${chainPart(BITCOIN)}`;
+  const main = network === 'MAINNET' ? undefined : mainnetAccount(context, ownScripts);
+  const where = say` on ${strong(NETWORKS[network])}${main === undefined ? '' : say`, or on ${strong(NETWORKS.MAINNET)} out of ${partyPart(context, main)}`}`;
   const total = paid.reduce((sum, { value }) => sum + value, 0n);
   // The signer proves what its inputs hold, so the fee is known to the last unit (docs/decisions/0027).
   const fee = feeWords({ family: 'bip122', most: transaction.fee, unit: BTC, sent: total, isExact: true });
@@ -41,10 +52,11 @@ export function bitcoinSentence(
   const marks: readonly Mark[] = [
     ...paid.flatMap(({ marks: found }) => found),
     ...fee.marks,
+    ...(main === undefined ? [] : EVERYWHERE.marks),
     ...(foreign > 0 ? [{ risk: 'LOOK_CLOSELY' as const, text: 'others sign inputs of it too' }] : []),
   ];
   const consequence =
-    worstConsequence([...paid, fee]) ??
+    worstConsequence([...(main === undefined ? [] : [EVERYWHERE]), ...paid, fee]) ??
     (marks.length === 0 ? undefined : 'I have read every output of this transaction.');
   const bytes = Buffer.from(unsigned, 'hex');
   return {
@@ -80,6 +92,18 @@ export function bitcoinSentence(
     bytes: { algorithm: 'sha-256', digest: `0x${toHex(sha256(bytes))}`, unsigned: `0x${toHex(bytes)}` },
   };
 }
+
+/** An account of the organization on the main network that the same scripts belong to: the same signature spends there. */
+const mainnetAccount = (context: SentenceContext, scripts: ReadonlySet<string>): string | undefined =>
+  [...scripts]
+    .map((script) => scriptAddress('MAINNET', Buffer.from(script, 'hex')).address)
+    .find((address) => signerOf(context, address) !== undefined);
+
+const EVERYWHERE = {
+  marks: [{ risk: 'DANGER', text: 'the key has coins on the main network too, and the signature is good there' }],
+  consequence:
+    'The inputs may be coins of the main network, although the account is one of a test network. I want them spent.',
+} as const;
 
 interface Paid {
   readonly value: bigint;

@@ -5,9 +5,9 @@ import type { Mark } from '../risk.ts';
 import type { Field, Recipient, SentenceContext } from '../sentence.ts';
 import { count, counted, say, strong, type TextPart, written } from '../text.ts';
 import { addressPart, amount, amountText, byteCount, isUnlimited } from '../values.ts';
-import { worstConsequence } from './clauses.ts';
+import { type Moved, worstConsequence } from './clauses.ts';
 import { type EvmReading, readEvmCall, type Token } from './evm-call.ts';
-import { cautionOf, chainPart, historyText, partyPart, recipientOf } from './parties.ts';
+import { cautionOf, chainPart, historyText, impostorCaution, partyPart, recipientOf } from './parties.ts';
 
 /** Where a call happens. */
 export interface EvmPlace {
@@ -26,6 +26,7 @@ export interface Clause {
   readonly consequence?: string;
   readonly recipients: readonly Recipient[];
   readonly fields: readonly Field[];
+  readonly moved: readonly Moved[];
 }
 
 /** Words around the sentence that depend on the place alone. */
@@ -59,7 +60,17 @@ export function evmClause(context: SentenceContext, place: EvmPlace, call: EvmCa
     ...(agreed !== undefined && { consequence: agreed }),
     recipients: [...recipients, ...(coins === undefined ? [] : [coins.recipient])],
     fields: [...callFields(context, place, call, reading), ...fields],
+    moved: movedBy(context, place, call, reading),
   };
+}
+
+function movedBy(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: EvmReading): readonly Moved[] {
+  const unit = unitOf(context, place);
+  const coins = call.value === 0n ? [] : [{ asset: '', amount: call.value, unit, name: strong(unit.symbol) }];
+  if (reading.kind !== 'transfer' || reading.isItem) return coins;
+  const { token, amount: value } = reading;
+  const name = tokenPart(context, place, token);
+  return [...coins, { asset: token.address, amount: value, unit: token.unit, name }];
 }
 
 const UPLOADED_CONSEQUENCE =
@@ -75,7 +86,7 @@ function coinsOf(context: SentenceContext, place: EvmPlace, { to, value }: EvmCa
 /** What the history of payments goes by. */
 const chainOf = ({ caip2 }: EvmPlace): string => caip2 ?? 'eip155';
 
-type Spoken = Omit<Clause, 'fields' | 'recipients'> & Partial<Pick<Clause, 'fields' | 'recipients'>>;
+type Spoken = Omit<Clause, 'fields' | 'recipients' | 'moved'> & Partial<Pick<Clause, 'fields' | 'recipients'>>;
 
 function speak(context: SentenceContext, place: EvmPlace, call: EvmCall, reading: EvmReading): Spoken {
   switch (reading.kind) {
@@ -122,6 +133,7 @@ function payment(
       : caution === undefined
         ? say`Send ${what} from ${from} to ${party}${onOf(caip2)}${extra}.`
         : say`Send ${what} from ${from}${onOf(caip2)}${extra} to ${party}${caution.words}.`;
+  const paid: Field = { label: 'Amount', value: say`${what}`, kind: 'AMOUNT' };
   const field: Field = {
     label: 'To',
     value: [{ ...addressPart(to, caip2), text: recipient.address }],
@@ -134,7 +146,7 @@ function payment(
     marks: caution === undefined ? [] : [caution.mark],
     ...(caution !== undefined && { consequence: caution.consequence }),
     recipients: [recipient],
-    fields: [field],
+    fields: [field, paid],
   };
 }
 
@@ -190,7 +202,7 @@ const isAsGoodAsAll = (value: bigint): boolean => isUnlimited(value, 96);
 /** Who may take something: not paid, but to be compared like somebody who is. */
 function spenderOf(context: SentenceContext, place: EvmPlace, address: string) {
   const recipient = recipientOf(context, address, chainOf(place));
-  const caution = recipient.lookAlike === undefined ? undefined : cautionOf(context, recipient, chainOf(place));
+  const caution = impostorCaution(context, recipient, chainOf(place));
   const field: Field = {
     label: 'Spender',
     value: [{ ...addressPart(address, place.caip2), text: recipient.address }],

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { type EvmCall, unbatched } from '../../chains/ethereum/batch.ts';
+import { CALLS_MAX, type EvmCall, unbatched } from '../../chains/ethereum/batch.ts';
 import { authorityOf } from '../../chains/ethereum/eip7702.ts';
 import { ethereumFees } from '../../chains/ethereum/fees.ts';
 import { type EthereumTransaction, serializeEthereumTransaction } from '../../chains/ethereum/transaction.ts';
@@ -11,9 +11,10 @@ import type { Mark } from '../risk.ts';
 import { type Field, riskOf, type Sentence, type SentenceContext, type SignedBytes, type Step } from '../sentence.ts';
 import { count, say, strong, type TextPart } from '../text.ts';
 import { addressPart, amountText } from '../values.ts';
-import { distinctMarks, worstConsequence } from './clauses.ts';
+import { distinctMarks, sumWords, worstConsequence } from './clauses.ts';
 import { type Clause, type EvmPlace, evmClause } from './evm-clause.ts';
 import { type FeeWords, feeWords, withFee } from './fee.ts';
+import { codeField } from './handed-over.ts';
 import { chainPart, senderOf, signerPart } from './parties.ts';
 
 const NO_CODE = `0x${'00'.repeat(20)}`;
@@ -22,16 +23,19 @@ const NO_CODE = `0x${'00'.repeat(20)}`;
 export function ethereumSentence(context: SentenceContext, tx: EthereumTransaction, from: string): Sentence {
   const caip2 = tx.chainId === 0n ? undefined : evmCaip2(tx.chainId);
   const said = withFee(callsSentence(context, caip2, from, [tx]), feeOf(context, tx));
-  const delegated = tx.authorizationList
-    .filter((entry) => authorityOf(entry) === from)
+  // Each takes a while to recover.
+  const authorizations = tx.authorizationList
+    .slice(0, AUTHORIZATIONS_MAX)
+    .map((entry) => ({ ...entry, authority: authorityOf(entry) }));
+  const delegated = authorizations
+    .filter(({ authority }) => authority === from)
     .map((entry) => delegationClause(context, signerPart(context, from, caip2), entry.chainId, entry.address));
-  const unprotected: readonly Mark[] =
-    caip2 === undefined ? [{ risk: 'DANGER', text: 'good on every chain: it names none' }] : [];
-  const consequence =
-    caip2 === undefined
-      ? 'Anybody can repeat this transaction on every other chain where the account has coins. I want that.'
-      : (delegated.find(({ consequence: agreed }) => agreed !== undefined)?.consequence ?? said.consequence);
-  const marks = [...said.marks, ...delegated.flatMap(({ marks: found }) => found), ...unprotected];
+  const more = [
+    ...(caip2 === undefined ? [UNPROTECTED] : []),
+    ...(tx.authorizationList.length > AUTHORIZATIONS_MAX ? [MORE_AUTHORIZATIONS] : []),
+  ];
+  const consequence = worstConsequence([...more, said, ...delegated]);
+  const marks = [said, ...delegated, ...more].flatMap(({ marks: found }): readonly Mark[] => found);
   return {
     ...said,
     parts: delegated.length === 0 ? said.parts : say`${said.parts} ${delegated.flatMap(({ alone }) => say`${alone} `)}`,
@@ -44,10 +48,28 @@ export function ethereumSentence(context: SentenceContext, tx: EthereumTransacti
             ...(said.steps?.length ? said.steps : [{ sentence: said.parts, risk: riskOf(said) }]),
             ...delegated.map(({ alone, marks: found }) => ({ sentence: alone, risk: riskOf({ marks: found }) })),
           ],
-    fields: [...(said.fields ?? []), ...transactionFields(tx)],
+    fields: [
+      ...(said.fields ?? []),
+      ...transactionFields(tx),
+      ...authorizations.map((entry, index) => codeField(context, entry, index, entry.authority)),
+    ],
     bytes: bytesOf(tx),
   };
 }
+
+const UNREAD_CONSEQUENCE =
+  'Not everything in this transaction is told here. It may move everything the account holds. I want it signed.';
+
+const AUTHORIZATIONS_MAX = 100;
+const MORE_AUTHORIZATIONS = {
+  marks: [{ risk: 'UNREADABLE', text: `more than ${AUTHORIZATIONS_MAX} authorizations` }],
+  consequence: UNREAD_CONSEQUENCE,
+} as const;
+
+const UNPROTECTED = {
+  marks: [{ risk: 'DANGER', text: 'good on every chain: it names none' }],
+  consequence: 'Anybody can repeat this transaction on every other chain where the account has coins. I want that.',
+} as const;
 
 function bytesOf(tx: EthereumTransaction): SignedBytes {
   const unsigned = serializeEthereumTransaction(tx);
@@ -104,10 +126,14 @@ export function callsSentence(
   calls: readonly EvmCall[],
 ): Sentence {
   const place: EvmPlace = { caip2, from: signerPart(context, from, caip2), fromAddress: from.toLowerCase() };
-  const clauses = readCalls(place.fromAddress, calls).map((call) => evmClause(context, place, call));
+  const read = readCalls(place.fromAddress, calls);
+  const clauses = read.calls.map((call) => evmClause(context, place, call));
   const sender = senderOf(context, from, caip2);
-  const marks = distinctMarks(clauses.flatMap(({ marks: found }) => found));
-  const consequence = worstConsequence(clauses);
+  const marks = distinctMarks([...clauses.flatMap(({ marks: found }) => found), ...read.marks]);
+  const consequence = worstConsequence([
+    ...clauses,
+    ...(read.marks.length === 0 ? [] : [{ marks: read.marks, consequence: UNREAD_CONSEQUENCE }]),
+  ]);
   const recipients = clauses.flatMap(({ recipients: paid }) => paid);
   const common = { marks, ...(consequence !== undefined && { consequence }), sender, recipients };
   const [only, ...others] = clauses;
@@ -118,7 +144,7 @@ export function callsSentence(
   const listed = numbered.flatMap((parts, index) => say`${index === 0 ? '' : '; '}${parts}`);
   return {
     ...common,
-    parts: say`From ${place.from}${where}, together: ${listed}${rest === 0 ? '' : say`; and ${strong(`${rest} more`)}`}.`,
+    parts: say`From ${place.from}${where}, together: ${listed}${rest === 0 ? '' : say`; and ${strong(`${count(rest)} more`)}${sumWords(clauses.flatMap(({ moved }) => moved))}`}.`,
     steps: clauses.map(({ step, marks: found }): Step => ({ sentence: step, risk: riskOf({ marks: found }) })),
     fields: clauses.flatMap(({ fields }, index) =>
       fields.map((field) => ({ ...field, label: `${index + 1}. ${field.label}` })),
@@ -129,15 +155,31 @@ export function callsSentence(
 /** More are told one by one below the sentence. */
 const STEPS_SHOWN = 4;
 
-/** A batch that cannot be read stays the one call that it is. */
-function readCalls(from: string, calls: readonly EvmCall[]): readonly EvmCall[] {
+interface ReadCalls {
+  readonly calls: readonly EvmCall[];
+  /** Of what is not told, or not known. */
+  readonly marks: readonly Mark[];
+}
+
+/** A batch that cannot be read, or that has nothing in it, stays the one call that it is. */
+function readCalls(from: string, calls: readonly EvmCall[]): ReadCalls {
   try {
-    return calls.flatMap((call) => unbatched(from, call));
+    const read = unbatched(from, calls);
+    return bounded(read.length === 0 ? calls : read);
   } catch (error) {
-    if (error instanceof ApiError) return calls;
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const { calls: told, marks } = bounded(calls);
+    return { calls: told, marks: [{ risk: 'UNREADABLE', text: `cannot be read: ${error.message}` }, ...marks] };
   }
 }
+
+const bounded = (calls: readonly EvmCall[]): ReadCalls =>
+  calls.length <= CALLS_MAX
+    ? { calls, marks: [] }
+    : {
+        calls: calls.slice(0, CALLS_MAX),
+        marks: [{ risk: 'UNREADABLE', text: `more than ${count(CALLS_MAX)} calls` }],
+      };
 
 /** EIP-7702: an account borrows code. */
 export function delegationClause(

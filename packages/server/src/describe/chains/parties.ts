@@ -1,3 +1,4 @@
+import { ethereumAddress } from '../../chains/ethereum/address.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { chainTitle, configuredToken } from '../chain-names.ts';
 import { interfaceKey, paymentKey, type SignerRecord } from '../names.ts';
@@ -13,6 +14,13 @@ export const chainPart = (caip2: string): TextPart => strong(chainTitle(caip2));
 /** An account or key of the organization, by address or id. */
 export const signerOf = ({ names }: SentenceContext, signWith: string): SignerRecord | undefined =>
   names.get('signer', addressKey(signWith));
+
+/** The address of a key on EVM chains, whatever address or id the request names it by; in lower case. */
+export function evmAddressOf(context: SentenceContext, signWith: string): string {
+  const signer = signerOf(context, signWith);
+  if (signer?.curve !== 'CURVE_SECP256K1') return (signer?.address ?? signWith).toLowerCase();
+  return ethereumAddress(Buffer.from(signer.publicKey, 'hex'));
+}
 
 /** The signer as the sentence names it: by its wallet or key, or by what the request calls it. */
 export function signerPart(context: SentenceContext, signWith: string, caip2?: string): TextPart {
@@ -66,6 +74,7 @@ export function recipientOf(context: SentenceContext, address: string, chain: st
     paidCount,
     ...(paidCount > 0 && paid?.sinceMs !== undefined && { paidSinceMs: paid.sinceMs }),
     ...(isLookAlike && { lookAlike: paid.alike }),
+    ...(paid === undefined && !isOwn && { isUnread: true }),
   };
 }
 
@@ -87,6 +96,14 @@ export function cautionOf(context: SentenceContext, recipient: Recipient, chain:
       consequence: 'This is not the address that it resembles. I have compared every character and want to pay it.',
     };
   }
+  if (recipient.isUnread) {
+    return {
+      words: say`, which was not looked up among the addresses known here`,
+      mark: { risk: 'DANGER', text: 'not compared with the addresses known here' },
+      consequence:
+        'Whether this address was paid before, or only looks like one that was, is not known. I have compared every character.',
+    };
+  }
   if (paidCount > 0 || signerOf(context, address) !== undefined) return undefined;
   const countedSince = context.names.get('payment', paymentKey(chain, addressKey(address)))?.countedSinceMs;
   const since = countedSince === undefined ? undefined : dateText(countedSince);
@@ -97,8 +114,13 @@ export function cautionOf(context: SentenceContext, recipient: Recipient, chain:
   };
 }
 
+/** What is to be said of somebody who gets a right and is not paid: only that it may be taken for another. */
+export const impostorCaution = (context: SentenceContext, recipient: Recipient, chain: string): Caution | undefined =>
+  recipient.lookAlike === undefined && !recipient.isUnread ? undefined : cautionOf(context, recipient, chain);
+
 /** `paid 14 times since March`. */
-export function historyText({ paidCount, paidSinceMs }: Recipient, nowMs: number): string {
+export function historyText({ paidCount, paidSinceMs, isUnread }: Recipient, nowMs: number): string {
+  if (isUnread) return 'not looked up';
   if (paidCount === 0) return 'never paid from here';
   const since = paidSinceMs === undefined ? '' : ` since ${monthText(paidSinceMs, nowMs)}`;
   return `paid ${counted(paidCount, 'time')}${since}`;

@@ -1,15 +1,18 @@
+import { CALLS_MAX } from '../../chains/ethereum/batch.ts';
 import { hashAuthorizationJson } from '../../chains/ethereum/eip7702.ts';
 import type { HashFunction, PayloadEncoding } from '../../chains/payload.ts';
 import { signingInput } from '../../chains/payload.ts';
 import { toHex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { worst } from '../risk.ts';
+import { type Mark, worst } from '../risk.ts';
 import { riskOf, type Sentence, type SentenceContext, type SignedBytes, unreadable } from '../sentence.ts';
 import { count, counted, say, strong, type TextPart, written } from '../text.ts';
 import { byteCount } from '../values.ts';
+import { distinctMarks } from './clauses.ts';
 import { delegationClause } from './evm.ts';
 import { cutHex } from './evm-clause.ts';
 import { senderOf, signerOf, signerPart } from './parties.ts';
+import type { CallBudget } from './signed-batch.ts';
 import { typedDataSentence } from './typed-data.ts';
 
 export interface PayloadTerms {
@@ -18,22 +21,36 @@ export interface PayloadTerms {
   readonly hashFunction: HashFunction;
 }
 
+/** What all payloads of a request may hold together. */
+const newBudget = (): CallBudget => ({ left: CALLS_MAX });
+
 /** A raw payload: bytes that the service gives no meaning, unless their encoding does. */
-export function payloadSentence(context: SentenceContext, payload: string, terms: PayloadTerms): Sentence {
+export function payloadSentence(
+  context: SentenceContext,
+  payload: string,
+  terms: PayloadTerms,
+  budget: CallBudget = newBudget(),
+): Sentence {
   const signer = signerPart(context, terms.signWith);
   const bytes = bytesOf(context, payload, terms);
   return {
-    ...meaningOf(context, signer, payload, terms),
+    ...meaningOf(context, signer, payload, terms, budget),
     sender: senderOf(context, terms.signWith),
     ...(bytes !== undefined && { bytes }),
   };
 }
 
-function meaningOf(context: SentenceContext, signer: TextPart, payload: string, terms: PayloadTerms): Sentence {
+function meaningOf(
+  context: SentenceContext,
+  signer: TextPart,
+  payload: string,
+  terms: PayloadTerms,
+  budget: CallBudget,
+): Sentence {
   try {
     switch (terms.encoding) {
       case 'PAYLOAD_ENCODING_EIP712':
-        return typedDataSentence(context, signer, payload);
+        return typedDataSentence(context, terms.signWith, payload, budget);
       case 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION':
         return authorization(context, signer, payload);
       case 'PAYLOAD_ENCODING_TEXT_UTF8':
@@ -148,11 +165,19 @@ function bytesOf(context: SentenceContext, payload: string, terms: PayloadTerms)
 const fallbackCurve = (hash: HashFunction): string =>
   hash === 'HASH_FUNCTION_NOT_APPLICABLE' ? 'CURVE_ED25519' : 'CURVE_SECP256K1';
 
+/** A description has no more, and what payloads allow may stand in their fields alone. */
+const FIELDS_SHOWN = 300;
+const TOO_MANY: Mark = { risk: 'UNREADABLE', text: 'more fields than fit here' };
+
 /** Several payloads with one key. */
 export function payloadsSentence(context: SentenceContext, payloads: readonly string[], terms: PayloadTerms): Sentence {
-  const all = payloads.map((payload) => payloadSentence(context, payload, terms));
+  const budget = newBudget();
+  const all = payloads.map((payload) => payloadSentence(context, payload, terms, budget));
   const [only] = all;
   if (only !== undefined && all.length === 1) return only;
+  const fields = all.flatMap(({ fields: found = [] }, index) =>
+    found.map((field) => ({ ...field, label: `${index + 1}. ${field.label}` })),
+  );
   const risk = worst(...all.map(riskOf));
   const first = all.find((one) => riskOf(one) === risk);
   const signer = signerPart(context, terms.signWith);
@@ -161,12 +186,10 @@ export function payloadsSentence(context: SentenceContext, payloads: readonly st
       risk === 'UNREADABLE'
         ? say`Sign ${strong(counted(payloads.length, 'payload'))} with ${signer} that can be any transactions or messages.`
         : say`Sign ${strong(counted(payloads.length, 'payload'))} with ${signer}, each of them listed below.`,
-    marks: [...new Map(all.flatMap(({ marks }) => marks).map((mark) => [mark.text, mark])).values()],
+    marks: distinctMarks([...all.flatMap(({ marks }) => marks), ...(fields.length > FIELDS_SHOWN ? [TOO_MANY] : [])]),
     ...(first?.consequence !== undefined && { consequence: first.consequence }),
     steps: all.map((one) => ({ sentence: one.parts, risk: riskOf(one) })),
-    fields: all.flatMap(({ fields = [] }, index) =>
-      fields.slice(0, 20).map((field) => ({ ...field, label: `${index + 1}. ${field.label}` })),
-    ),
+    fields,
     sender: senderOf(context, terms.signWith),
   };
 }

@@ -69,8 +69,7 @@ function paidByCalls(
 ): readonly PaidAddress[] {
   const chain = chainId === 0n ? 'eip155' : evmCaip2(chainId);
   try {
-    return calls
-      .flatMap((call) => unbatched(from, call))
+    return unbatched(from, calls)
       .flatMap((call) => paidBy(chains, chain, from, call))
       .map((address) => ({ chain, address }));
   } catch (error) {

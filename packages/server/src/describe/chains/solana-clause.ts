@@ -5,6 +5,7 @@ import type { Mark, Risk } from '../risk.ts';
 import type { Field, Recipient, SentenceContext } from '../sentence.ts';
 import { say, strong, type TextPart } from '../text.ts';
 import { addressPart, amount, isUnlimited, type Unit } from '../values.ts';
+import type { Moved } from './clauses.ts';
 import { cautionOf, historyText, partyPart, recipientOf, signerOf } from './parties.ts';
 
 // What one instruction of a Solana transaction says. Every instruction becomes exactly one clause, made by one of the
@@ -29,6 +30,7 @@ export interface SolanaClause {
   readonly paid?: Paid;
   /** Lamports that it takes from an account that signs here. */
   readonly lamports: bigint;
+  readonly moved: readonly Moved[];
 }
 
 interface Paid {
@@ -50,6 +52,7 @@ export const harmless = (step: readonly TextPart[] = [], fields: readonly Field[
   recipients: [],
   fields,
   lamports: 0n,
+  moved: [],
 });
 
 /** Anything that is neither a payment nor harmless: at least one mark says why. */
@@ -58,7 +61,7 @@ export const told = (
   marks: readonly [Care, ...Care[]],
   consequence: string,
   more: { readonly recipients?: readonly Recipient[]; readonly fields?: readonly Field[] } = {},
-): SolanaClause => ({ step, marks, consequence, recipients: [], fields: [], lamports: 0n, ...more });
+): SolanaClause => ({ step, marks, consequence, recipients: [], fields: [], lamports: 0n, moved: [], ...more });
 
 /** What nobody here can read. */
 export const unread = (name: readonly TextPart[], program: string): SolanaClause =>
@@ -100,6 +103,8 @@ interface PaymentTerms {
   readonly from: string;
   readonly to: string;
   readonly lamports?: bigint;
+  /** Tokens that are paid. */
+  readonly moved?: readonly Moved[];
   /** Words behind the recipient. */
   readonly extra?: readonly TextPart[];
   readonly marks?: readonly Care[];
@@ -133,15 +138,22 @@ export function payment(context: SentenceContext, place: SolanaPlace, terms: Pay
     recipients: isHidden ? [] : [recipient],
     fields: [
       addressField('To', to, isHidden ? 'only the chain knows it' : historyText(recipient, context.nowMs)),
+      { label: 'Amount', value: what, kind: 'AMOUNT' },
       ...(terms.fields ?? []),
     ],
     ...(isPlain && { paid: { what, from, to: party, words: caution?.words ?? [] } }),
     lamports: place.own.has(from) ? lamports : 0n,
+    moved: [...coinsMoved(context, place, lamports), ...(terms.moved ?? [])],
   };
 }
 
 export const coinUnit = ({ chains }: SentenceContext, { caip2 }: SolanaPlace): Unit =>
   nativeUnit(chains, caip2 ?? 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp');
+
+function coinsMoved(context: SentenceContext, place: SolanaPlace, lamports: bigint): readonly Moved[] {
+  const unit = coinUnit(context, place);
+  return lamports === 0n ? [] : [{ asset: '', amount: lamports, unit, name: strong(unit.symbol) }];
+}
 
 export const coins = (context: SentenceContext, place: SolanaPlace, lamports: bigint): readonly TextPart[] => [
   amount(lamports, coinUnit(context, place)),
@@ -153,11 +165,15 @@ export function tokens(
   place: SolanaPlace,
   value: bigint,
   mint: string | undefined,
-): { readonly what: readonly TextPart[]; readonly marks: readonly Care[] } {
+): { readonly what: readonly TextPart[]; readonly marks: readonly Care[]; readonly moved: readonly Moved[] } {
   const known = mint === undefined || mint === ADDRESS_TABLE_LOOKUP ? undefined : mint;
   const unit = known === undefined ? undefined : mintUnit(context.chains, place.caip2, known);
   if (unit !== undefined) {
-    return { what: isUnlimited(value, 64) ? [strong(`unlimited ${unit.symbol}`)] : [amount(value, unit)], marks: [] };
+    return {
+      what: isUnlimited(value, 64) ? [strong(`unlimited ${unit.symbol}`)] : [amount(value, unit)],
+      marks: [],
+      moved: [{ asset: known ?? '', amount: value, unit, name: strong(unit.symbol) }],
+    };
   }
   const token = known === undefined ? strong('a token that it does not name') : partyPart(context, known, place.caip2);
   return {
@@ -169,6 +185,8 @@ export function tokens(
         ? care('LOOK_CLOSELY', 'does not name its token')
         : care('LOOK_CLOSELY', 'a token that the operator has not configured'),
     ],
+    // Tokens without a name may be different ones.
+    moved: known === undefined ? [] : [{ asset: known, amount: value, unit: undefined, name: token }],
   };
 }
 

@@ -1,3 +1,4 @@
+import { ASSOCIATED_TOKEN_PROGRAM } from '../../chains/solana/associated.ts';
 import { parseInstructionData } from '../../chains/solana/idl/interface.ts';
 import { ADDRESS_TABLE_LOOKUP, type SolanaInstruction } from '../../chains/solana/message.ts';
 import {
@@ -291,7 +292,7 @@ const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
   [SYSTEM_PROGRAM, { name: 'System', speak: systemClause }],
   [TOKEN_PROGRAM, { name: 'Token', speak: (...all) => tokenClause(...all, false) }],
   [TOKEN_2022_PROGRAM, { name: 'Token-2022', speak: (...all) => tokenClause(...all, true) }],
-  ['ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL', { name: 'Associated Token Account', speak: associated }],
+  [ASSOCIATED_TOKEN_PROGRAM, { name: 'Associated Token Account', speak: associated }],
   ['Stake11111111111111111111111111111111111111', { name: 'Stake', speak: stake }],
   ['BPFLoaderUpgradeab1e11111111111111111111111', { name: 'BPF Upgradeable Loader', speak: loader }],
   ['Vote111111111111111111111111111111111111111', { name: 'Vote', speak: () => undefined }],

@@ -1,8 +1,10 @@
+import { associatedAccount } from '../../chains/solana/associated.ts';
 import { ADDRESS_TABLE_LOOKUP } from '../../chains/solana/message.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../chains/solana/transfers.ts';
 import type { SentenceContext } from '../sentence.ts';
 import { say, strong, type TextPart } from '../text.ts';
 import { isUnlimited } from '../values.ts';
-import { cautionOf, historyText, recipientOf } from './parties.ts';
+import { cautionOf, historyText, impostorCaution, recipientOf } from './parties.ts';
 import {
   accountPart,
   addressField,
@@ -67,14 +69,15 @@ export function tokenClause(
   isToken2022: boolean,
 ): SolanaClause | undefined {
   const kind = reader.kind(1);
+  const program = isToken2022 ? TOKEN_2022_PROGRAM : TOKEN_PROGRAM;
   switch (kind) {
     case TRANSFER:
-      return transferred(context, place, reader, { amountAt: 1, to: 1, owner: 2 });
+      return transferred(context, place, reader, { amountAt: 1, to: 1, owner: 2, program });
     case TRANSFER_CHECKED:
-      return transferred(context, place, reader, { amountAt: 1, mint: 1, to: 2, owner: 3 });
+      return transferred(context, place, reader, { amountAt: 1, mint: 1, to: 2, owner: 3, program });
     case TRANSFER_FEE_EXTENSION:
       return isToken2022 && reader.byte(1) === TRANSFER_CHECKED_WITH_FEE
-        ? transferred(context, place, reader, { amountAt: 2, mint: 1, to: 2, owner: 3 })
+        ? transferred(context, place, reader, { amountAt: 2, mint: 1, to: 2, owner: 3, program })
         : undefined;
     case APPROVE:
       return approved(context, place, reader, undefined, 1);
@@ -118,13 +121,9 @@ interface Places {
   readonly amountAt: number;
   readonly mint?: number;
   readonly to: number;
+  /** The owner, or a delegate of it. */
   readonly owner: number;
-}
-
-/** Whoever lets it happen: the owner, or of a multisig the member that signs here. */
-function ownerOf(place: SolanaPlace, reader: InstructionReader, at: number): string {
-  const owner = reader.account(at);
-  return reader.accounts.slice(at).find((key) => place.own.has(key)) ?? owner;
+  readonly program: string;
 }
 
 function transferred(
@@ -134,18 +133,34 @@ function transferred(
   places: Places,
 ): SolanaClause {
   const mint = places.mint === undefined ? undefined : reader.account(places.mint);
-  const { what, marks } = tokens(context, place, reader.u64(places.amountAt), mint);
+  const { what, marks, moved } = tokens(context, place, reader.u64(places.amountAt), mint);
+  const [source, authority] = [reader.account(0), reader.account(places.owner)];
+  // Keys behind the authority are members of a multisig: what they sign for is not theirs alone.
+  const isProven = mint !== undefined && source === associatedAccount(authority, mint, places.program);
+  const isOpen = place.own.has(authority) && !isProven;
   return payment(context, place, {
     what,
-    from: ownerOf(place, reader, places.owner),
+    from: authority,
     to: reader.account(places.to),
-    marks,
+    ...(isOpen && { extra: say` out of token account ${accountPart(context, place, source)}` }),
+    marks: [
+      ...(isOpen ? [care('LOOK_CLOSELY', 'out of a token account that may belong to somebody else')] : []),
+      ...marks,
+    ],
+    moved,
     fields: [
-      addressField('Out of token account', reader.account(0)),
+      addressField(
+        'Out of token account',
+        source,
+        isProven ? 'belongs to who lets it happen' : 'whose it is, only the chain knows',
+      ),
       ...(mint === undefined ? [] : [addressField('Token', mint)]),
     ],
   });
 }
+
+/** More than there is of almost any token. */
+const isAsGoodAsAll = (value: bigint): boolean => value >= 2n ** 56n;
 
 function approved(
   context: SentenceContext,
@@ -158,15 +173,17 @@ function approved(
   const spender = reader.account(spenderAt);
   const { what, marks } = tokens(context, place, value, mint);
   const recipient = recipientOf(context, spender, place.caip2 ?? 'solana');
-  const caution =
-    recipient.lookAlike === undefined ? undefined : cautionOf(context, recipient, place.caip2 ?? 'solana');
+  const caution = impostorCaution(context, recipient, place.caip2 ?? 'solana');
   const isAll = isUnlimited(value, 64);
   const account = accountPart(context, place, reader.account(0));
   const until = isAll ? 'until taken back' : 'at any time';
+  const mark = isAsGoodAsAll(value)
+    ? care('DANGER', isAll ? 'unlimited spending' : 'so much that it is as good as unlimited')
+    : care('LOOK_CLOSELY', 'somebody else may spend');
   return told(
     say`let ${accountPart(context, place, spender)} spend ${isAll ? '' : 'up to '}${what} out of ${account}, ${until}${caution?.words ?? []}`,
     [
-      isAll ? care('DANGER', 'unlimited spending') : care('LOOK_CLOSELY', 'somebody else may spend'),
+      mark,
       ...hiddenMarks(spender, 'who may spend'),
       ...(caution === undefined ? [] : [care('DANGER', caution.mark.text)]),
       ...marks,
@@ -214,7 +231,7 @@ function issued(context: SentenceContext, place: SolanaPlace, reader: Instructio
   return payment(context, place, {
     verb: 'issue',
     what,
-    from: ownerOf(place, reader, 2),
+    from: reader.account(2),
     to: reader.account(1),
     marks: [care('LOOK_CLOSELY', 'issues new tokens'), ...marks],
     fields: [addressField('Token', mint)],

@@ -7,7 +7,7 @@ import { toHex } from '../../lib/encoding.ts';
 import type { Mark } from '../risk.ts';
 import { type Field, riskOf, type Sentence, type SentenceContext, type Step } from '../sentence.ts';
 import { counted, listOf, say, strong, type TextPart } from '../text.ts';
-import { distinctMarks, worstConsequence } from './clauses.ts';
+import { distinctMarks, sumWords, worstConsequence } from './clauses.ts';
 import { type FeeWords, feeWords, settledFee } from './fee.ts';
 import { chainPart, partyPart, senderOf, signerOf, signerPart } from './parties.ts';
 import { accountPart, coinUnit, type SolanaClause, type SolanaPlace } from './solana-clause.ts';
@@ -109,7 +109,11 @@ const numbered = (spoken: readonly SolanaClause[]): readonly TextPart[] =>
   spoken
     .slice(0, STEPS_SHOWN)
     .flatMap(({ step }, index) => say`${index === 0 ? '' : '; '}${index + 1}. ${step}`)
-    .concat(spoken.length > STEPS_SHOWN ? say`; and ${strong(`${spoken.length - STEPS_SHOWN} more`)}` : []);
+    .concat(
+      spoken.length > STEPS_SHOWN
+        ? say`; and ${strong(`${spoken.length - STEPS_SHOWN} more`)}${sumWords(spoken.flatMap(({ moved }) => moved))}`
+        : [],
+    );
 
 const tableWords = (tableCount: number): readonly TextPart[] =>
   tableCount === 0

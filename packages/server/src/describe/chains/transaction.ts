@@ -1,10 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { ethereumAddress } from '../../chains/ethereum/address.ts';
+import { bitcoinFormat } from '../../chains/bitcoin/bitcoin.ts';
+import { fitParsed } from '../../chains/bitcoin/parsed.ts';
 import { parseEthereumTransaction } from '../../chains/ethereum/transaction.ts';
 import type { Candidates, SignerAccount } from '../../chains/signable.ts';
 import { evmCalls } from '../../chains/tempo/movements.ts';
 import { parseTempoTransaction } from '../../chains/tempo/transaction.ts';
-import { type ParsedTransaction, readTransaction, type TransactionType } from '../../chains/transactions.ts';
+import type { TransactionType } from '../../chains/transactions.ts';
 import { parseTron } from '../../chains/tron/tron.ts';
 import { toHex } from '../../lib/encoding.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -13,9 +14,11 @@ import type { SignerRecord } from '../names.ts';
 import { type Sentence, type SentenceContext, unreadable } from '../sentence.ts';
 import { say } from '../text.ts';
 import { bitcoinSentence } from './bitcoin.ts';
+import { worstConsequence } from './clauses.ts';
 import { callsSentence, ethereumSentence, evmFee } from './evm.ts';
 import { settledFee, withFee } from './fee.ts';
-import { senderOf, signerOf, signerPart } from './parties.ts';
+import { handedOver } from './handed-over.ts';
+import { evmAddressOf, senderOf, signerOf, signerPart } from './parties.ts';
 import { solanaSentence } from './solana.ts';
 import { tronSentence } from './tron.ts';
 
@@ -45,9 +48,9 @@ function read(context: SentenceContext, type: TransactionType, unsigned: string,
   const signer = signerOf(context, signWith);
   switch (type) {
     case 'TRANSACTION_TYPE_ETHEREUM':
-      return ethereumSentence(context, parseEthereumTransaction(unsigned), evmAddress(signer, signWith));
+      return ethereumSentence(context, parseEthereumTransaction(unsigned), evmAddressOf(context, signWith));
     case 'TRANSACTION_TYPE_TEMPO':
-      return tempoSentence(context, unsigned, evmAddress(signer, signWith));
+      return tempoSentence(context, unsigned, evmAddressOf(context, signWith));
     case 'TRANSACTION_TYPE_SOLANA':
       return solanaSentence(context, unsigned, [signWith], undefined);
     case 'TRANSACTION_TYPE_TRON':
@@ -56,19 +59,10 @@ function read(context: SentenceContext, type: TransactionType, unsigned: string,
       if (signer === undefined) {
         throw new ApiError('RESOURCE_NOT_FOUND', 'the key that signs it is not here any more');
       }
-      const parsed = readTransaction(type, unsigned, candidatesOf(signer));
-      return bitcoinSentence(context, asBitcoin(parsed), unsigned, signWith);
+      const { parsed, account } = fitParsed(unsigned, candidatesOf(signer));
+      return bitcoinSentence(context, parsed, bitcoinFormat(account).network, unsigned, signWith);
     }
   }
-}
-
-const asBitcoin = (parsed: ParsedTransaction) =>
-  parsed as ParsedTransaction & { readonly type: 'TRANSACTION_TYPE_BITCOIN' };
-
-/** Whose transaction it is: the address of the key, whatever address the request names it by. */
-function evmAddress(signer: SignerRecord | undefined, signWith: string): string {
-  if (signer?.curve !== 'CURVE_SECP256K1') return (signer?.address ?? signWith).toLowerCase();
-  return ethereumAddress(Buffer.from(signer.publicKey, 'hex'));
 }
 
 function candidatesOf({ curve, publicKey, address, addressFormat, addresses }: SignerRecord): Candidates {
@@ -76,6 +70,11 @@ function candidatesOf({ curve, publicKey, address, addressFormat, addresses }: S
   const account: SignerAccount = { curve, publicKey: key, address, addressFormat };
   return { account, addresses: addresses?.map((one) => ({ ...account, ...one })) ?? [account] };
 }
+
+const HANDED_OVER = {
+  marks: [{ risk: 'DANGER', text: 'lets other keys or code act for the account' }],
+  consequence: 'Other keys or code can then act for the account. I want that.',
+} as const;
 
 function tempoSentence(context: SentenceContext, unsigned: string, from: string): Sentence {
   const transaction = parseTempoTransaction(unsigned);
@@ -86,13 +85,14 @@ function tempoSentence(context: SentenceContext, unsigned: string, from: string)
       : settledFee({ text: 'paid by another account' });
   const said = withFee(callsSentence(context, evmCaip2(chainId), from, evmCalls(transaction)), fee);
   const bytes = Buffer.from(unsigned.replace(/^0x/i, ''), 'hex');
-  const hands = transaction.authorizationList.length > 0 || transaction.keyAuthorization !== '';
+  const handed = handedOver(context, transaction);
   return {
     ...said,
-    ...(hands && {
-      parts: say`${said.parts} It also names other keys or code that may act for the account.`,
-      marks: [...said.marks, { risk: 'DANGER', text: 'lets other keys or code act for the account' }],
-      consequence: 'Other keys or code can then act for the account. I want that.',
+    ...(handed !== undefined && {
+      parts: say`${said.parts} It also lets ${handed.who} act for the account.`,
+      fields: [...handed.fields, ...(said.fields ?? [])],
+      marks: [...said.marks, ...HANDED_OVER.marks],
+      consequence: worstConsequence([said, HANDED_OVER]) ?? HANDED_OVER.consequence,
     }),
     // With a fee payer the signature leaves out what that one chooses, so the digest is not that of these bytes.
     ...(feePayer.kind === 'sender' && {

@@ -1,12 +1,30 @@
 import { tronAccountHex } from '../../chains/tron/address.ts';
+import type { TronPermission } from '../../chains/tron/contract.ts';
 import { tronMovements } from '../../chains/tron/movements.ts';
 import type { TronTransaction } from '../../chains/tron/tron.ts';
 import { toHex } from '../../lib/encoding.ts';
-import { danger, lookClosely, routine, type Sentence, type SentenceContext, unreadable } from '../sentence.ts';
-import { say, strong, type TextPart, written } from '../text.ts';
+import {
+  danger,
+  type Field,
+  lookClosely,
+  routine,
+  type Sentence,
+  type SentenceContext,
+  unreadable,
+} from '../sentence.ts';
+import { count, listOf, say, strong, type TextPart, written } from '../text.ts';
 import { addressPart, amount } from '../values.ts';
 import { feeWords, settledFee, withFee } from './fee.ts';
-import { cautionOf, chainPart, historyText, partyPart, recipientOf, senderOf, signerPart } from './parties.ts';
+import {
+  cautionOf,
+  chainPart,
+  historyText,
+  knownName,
+  partyPart,
+  recipientOf,
+  senderOf,
+  signerPart,
+} from './parties.ts';
 
 const TRX = { symbol: 'TRX', decimals: 6 };
 const TRON = 'tron';
@@ -68,23 +86,83 @@ function contractSentence(context: SentenceContext, transaction: TronTransaction
       return routine(say`Unstake ${amount(contract.unfreezeBalance, TRX)} of ${from}${where}.`);
     case 'DelegateResourceContract': {
       const party = partyPart(context, contract.receiverAddress);
-      return lookClosely(
-        say`Lend the ${contract.resource.toLowerCase()} of ${amount(contract.balance, TRX)} staked by ${from} to ${party}${where}.`,
-        'lends resources to somebody else',
-        'The account can use these resources itself only after taking them back. I want that.',
-      );
+      const period = contract.lockPeriod === 0n ? 'three days' : `${count(contract.lockPeriod)} blocks`;
+      const locked = contract.lock ? say`, locked for ${strong(period)}` : [];
+      return {
+        ...lookClosely(
+          say`Lend the ${contract.resource.toLowerCase()} of ${amount(contract.balance, TRX)} staked by ${from} to ${party}${where}${locked}.`,
+          contract.lock ? 'lends resources to somebody else, and locks them' : 'lends resources to somebody else',
+          contract.lock
+            ? 'The account gets these resources back only after the lock ends. I want that.'
+            : 'The account can use these resources itself only after taking them back. I want that.',
+        ),
+        fields: [
+          addressField('To', contract.receiverAddress),
+          { label: 'Amount', value: [amount(contract.balance, TRX)], kind: 'AMOUNT' },
+          {
+            label: 'Lock',
+            value: [{ text: contract.lock ? period : 'none' }],
+            kind: 'TEXT',
+            note: 'a block takes three seconds',
+          },
+        ],
+      };
     }
     case 'UnDelegateResourceContract':
       return routine(
         say`Take back the ${contract.resource.toLowerCase()} of ${amount(contract.balance, TRX)} from ${partyPart(context, contract.receiverAddress)}${where}.`,
       );
     case 'AccountPermissionUpdateContract':
-      return danger(
-        say`Change who controls ${from}${where}: the keys named in it can then do everything with the account.`,
-        'hands the account over to other keys',
-        'After this other keys control the account, and perhaps this service does no more. I want that.',
-      );
+      return permissionSentence(context, say`${from}${where}`, contract);
   }
+}
+
+const addressField = (label: string, address: string): Field => ({
+  label,
+  value: [{ ...addressPart(address), text: address }],
+  kind: 'ADDRESS',
+});
+
+/** Every key with its weight: together they decide who has the account from then on. */
+function permissionSentence(
+  context: SentenceContext,
+  account: readonly TextPart[],
+  { owner, witness, actives }: TronTransaction['contract'][0] & { readonly type: 'AccountPermissionUpdateContract' },
+): Sentence {
+  const permissions = [owner, witness, ...actives].flatMap((one) => one ?? []);
+  const keys = [...new Set(permissions.flatMap((one) => one.keys.map(({ address }) => address)))];
+  const listed = listOf(keys.map((address) => partyPart(context, address)));
+  return {
+    ...danger(
+      say`Change who controls ${account}: ${keys.length === 0 ? 'nobody' : listed} can then act for it, each permission by its own keys.`,
+      'hands the account over to other keys',
+      'After this other keys control the account, and perhaps this service does no more. I want that.',
+    ),
+    fields: permissions.flatMap((one) => permissionFields(context, one)),
+  };
+}
+
+function permissionFields(context: SentenceContext, permission: TronPermission): readonly Field[] {
+  const { type, permissionName, threshold, operations, keys } = permission;
+  return [
+    {
+      label: `${type} permission`,
+      value: [written(permissionName, 40)],
+      kind: 'TEXT',
+      note: `needs a weight of ${count(threshold)}`,
+    },
+    ...(operations === ''
+      ? []
+      : [{ label: `${type}, operations`, value: [{ text: operations }], kind: 'CODE' as const }]),
+    ...keys.map(({ address, weight }) => {
+      const name = knownName(context, address);
+      const whose = name === undefined ? '' : `, ${written(name).text}`;
+      return {
+        ...addressField(`${type}, key`, address),
+        note: `weight ${count(weight)} of ${count(threshold)}${whose}`,
+      };
+    }),
+  ];
 }
 
 function payment(context: SentenceContext, from: TextPart, what: readonly TextPart[], to: string): Sentence {
@@ -107,6 +185,7 @@ function payment(context: SentenceContext, from: TextPart, what: readonly TextPa
         kind: 'ADDRESS',
         note: historyText(recipient, context.nowMs),
       },
+      { label: 'Amount', value: what, kind: 'AMOUNT' },
     ],
   };
 }
