@@ -94,6 +94,9 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     expect(await page.getByRole('button', { name: 'Remove the key and its file' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByRole('button', { name: 'Remove the key and its file' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove the key and its file?' });
+    await dialog.getByRole('checkbox').check();
+    await dialog.getByRole('button', { name: 'Remove the key and its file' }).click();
     await page.getByText('The file root-credentials.json is gone.').waitFor();
     expect(existsSync(join(service.dataDir, 'root-credentials.json'))).toBe(false);
     expect(await fileKey.query('whoami')).toMatchObject({ status: 401, body: { errorCode: 'PUBLIC_KEY_NOT_FOUND' } });
