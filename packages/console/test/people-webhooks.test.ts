@@ -194,6 +194,8 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     await sentence.scrollIntoViewIfNeeded();
     await look('webhooks-create');
     await dialog.getByRole('button', { name: 'Create endpoint' }).click();
+    await dialog.getByRole('checkbox', { name: /^Whoever runs that server learns of everything/ }).check();
+    await dialog.getByRole('button', { name: 'Create endpoint' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await listed()).toMatchObject({ includeDescription: true });
     await page.getByRole('link', { name: 'Chat' }).click();

@@ -82,6 +82,8 @@ describe.skipIf(isBrowserMissing)('sessions of the console', { timeout: 60_000 }
     const dialog = page.getByRole('dialog', { name: 'Add an API key' });
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Payouts');
     await dialog.getByRole('button', { name: 'Add API key' }).click();
+    await dialog.getByRole('checkbox', { name: /can act as a root user/ }).check();
+    await dialog.getByRole('button', { name: 'Add API key' }).click();
     await dialog.getByRole('button', { name: 'Reveal' }).click();
     const shown = await dialog.getByText('"apiPrivateKey"').textContent();
     const { apiPrivateKey } = JSON.parse(shown ?? '{}') as { apiPrivateKey: string };
@@ -170,8 +172,10 @@ describe.skipIf(isBrowserMissing)('sessions of the console', { timeout: 60_000 }
       if (request.url().includes('/submit/')) sent.push(request.url());
     });
     await page.getByRole('button', { name: /^Organization: / }).click();
-    await page.getByRole('menuitem', { name: 'Read a sub-organization' }).click();
-    await page.getByRole('row', { name: 'Northwind customers' }).click();
+    await page
+      .getByRole('dialog', { name: 'Organizations' })
+      .getByRole('option', { name: /Northwind customers/ })
+      .click();
     const banner = page.getByText(/^You are reading/);
     await banner.waitFor();
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Wallets' }).click();

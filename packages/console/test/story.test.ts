@@ -2,7 +2,7 @@
 // and from then on nothing happens that two of them did not read and want.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { getAddress, parseEther } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,8 +17,12 @@ import { signInWithKey, signInWithPasskey } from './harness/sign-in.ts';
 const CAIP2 = 'eip155:1';
 const SUPPLIER = getAddress('0x7a9c31e0b2d54ff6a8c3d9017e5b6c2a48d841fe');
 const SEND = 'Send 0.5\u00a0ETH from Treasury on Ethereum to 0x7a9C31…d841fe, never paid from here.';
+const FIRST_PAYMENT = 'This address has not been paid from here before. I have compared it with a source that I trust.';
 const EXPORT =
   "Hand out the words of Treasury to the key of Ada Okafor's request: whoever opens them owns all 3 accounts for ever.";
+const OWNED_FOR_EVER =
+  'Whoever opens this owns the whole wallet for ever, and nothing here can stop them. I want that.';
+const REMOVE = 'Remove the key and its file';
 const POLICY = 'Tomás pays small bills';
 
 describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
@@ -68,12 +72,20 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await page.getByRole('listitem', { name: sentence, exact: true }).click();
     await request(page).getByRole('heading', { level: 2, name: sentence, exact: true }).waitFor();
   };
+  /** Ticks the sentence that states the consequence, without which the button is off. */
+  const agree = async (dialog: Locator, consequence: string, act: string): Promise<void> => {
+    const button = dialog.getByRole('button', { name: act, exact: true });
+    const box = dialog.getByRole('checkbox', { name: consequence, exact: true });
+    await box.waitFor();
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    await box.check();
+    await button.click();
+  };
   /** Approves what is not routine: the sentence that states the consequence is ticked first. */
   const approve = async ({ page }: Device, consequence: string): Promise<void> => {
     await request(page).getByRole('button', { name: 'Approve', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Approve this request?' });
-    await dialog.getByRole('checkbox', { name: consequence, exact: true }).check();
-    await dialog.getByRole('button', { name: 'Approve', exact: true }).click();
+    await agree(dialog, consequence, 'Approve');
   };
 
   test('the link that the start printed signs in, once', async () => {
@@ -91,9 +103,11 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
   test('a passkey takes the place of the key in the file', async () => {
     const { page } = ada;
     await takeShot(page, 'first-steps-light');
-    expect(await page.getByRole('button', { name: 'Remove the key and its file' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: REMOVE }).count()).toBe(0);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByRole('button', { name: 'Remove the key and its file' }).click();
+    await page.getByRole('button', { name: REMOVE }).click();
+    const dialog = page.getByRole('dialog', { name: `${REMOVE}?` });
+    await agree(dialog, 'What this user can still log in with is enough, or should end. I want that.', REMOVE);
     await page.getByText('The file root-credentials.json is gone.').waitFor();
     expect(existsSync(join(service.dataDir, 'root-credentials.json'))).toBe(false);
     expect(await fileKey.query('whoami')).toMatchObject({ status: 401, body: { errorCode: 'PUBLIC_KEY_NOT_FOUND' } });
@@ -151,6 +165,11 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
       await dialog.getByRole('textbox', { name: 'Name' }).fill(name);
       await dialog.getByRole('textbox', { name: 'Email' }).fill(email);
       await dialog.getByRole('button', { name: 'Invite' }).click();
+      await agree(
+        dialog,
+        'Whoever opens the mail becomes a user here. I know that these addresses are theirs.',
+        'Invite',
+      );
       await dialog.waitFor({ state: 'detached' });
     }
 
@@ -192,6 +211,11 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await type('Consensus', `approvers.any(user, user.id == '${userId}')`);
     await page.getByRole('region', { name: 'Summary' }).getByText('0.01\u00a0ETH').waitFor();
     await page.getByRole('button', { name: 'Propose policy' }).click();
+    await agree(
+      page.getByRole('dialog', { name: 'Propose policy?' }),
+      'I have read its condition and its consensus and want to allow this.',
+      'Propose policy',
+    );
     await page.getByRole('heading', { level: 1, name: POLICY }).waitFor();
 
     const tried = await tomasKey.submit('eth_send_transaction', {
@@ -220,12 +244,7 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await dialog.getByRole('checkbox', { name: 'Grace Lindqvist' }).check();
     await dialog.getByRole('checkbox', { name: 'Tomás Rivera' }).check();
     await dialog.getByRole('textbox', { name: 'How many must agree' }).fill('2');
-    await dialog
-      .getByRole('checkbox', {
-        name: 'Any 2 of these 3 will be able to do everything, without any policy. I want that.',
-      })
-      .check();
-    await dialog.getByRole('button', { name: 'Change the quorum' }).click();
+    await agree(dialog, '2 of these 3 people can do everything. I want that.', 'Change the quorum');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('img', { name: /^2 of 3, root quorum: / }).waitFor();
     await takeShot(page, 'quorum-light');
@@ -239,6 +258,7 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await form.getByLabel('Amount').fill('0.5');
     await form.getByText('Waits for one more.').waitFor();
     await form.getByRole('button', { name: 'Ask to send 0.5 ETH' }).click();
+    await agree(page.getByRole('dialog', { name: 'Ask to send 0.5 ETH?' }), FIRST_PAYMENT, 'Ask to send 0.5 ETH');
     await form.getByText('Waits for approval.').waitFor();
 
     await goTo(grace, 'Sends');
@@ -252,10 +272,7 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await sheet.getByRole('region', { name: 'To', exact: true }).getByRole('img', { name: SUPPLIER }).waitFor();
     await sheet.getByText('signature verified here').waitFor();
     await takeShot(tomas.page, 'send-request-light');
-    await approve(
-      tomas,
-      'This address has not been paid from here before. I have compared it with a source that I trust.',
-    );
+    await approve(tomas, FIRST_PAYMENT);
     await tomas.page.getByText('You approved, and it is done.').waitFor();
 
     // Told by the feed: nobody touches the page.
@@ -269,17 +286,13 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await ada.visit(`/console/wallets/${walletId}`);
     await page.getByRole('button', { name: 'Export', exact: true }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('checkbox', { name: /for ever\. I want that\.$/ }).check();
-    await dialog.getByRole('button', { name: 'Export', exact: true }).click();
+    await agree(dialog, OWNED_FOR_EVER, 'Export');
     await dialog.getByText('Waits for approval. Keep this tab open.').waitFor();
 
     await goTo(grace, 'Inbox');
     await open(grace, EXPORT);
     await takeShot(grace.page, 'export-request-light');
-    await approve(
-      grace,
-      'Whoever opens this owns the whole wallet for ever, and nothing here can stop them. I want that.',
-    );
+    await approve(grace, OWNED_FOR_EVER);
 
     await dialog.getByRole('button', { name: 'Reveal' }).waitFor();
     const before = await page.content();
