@@ -28,6 +28,8 @@ export interface Recipient {
   readonly name?: string;
   readonly paidCount: number;
   readonly paidSince?: string;
+  /** There were too many of them: nothing is known of this one. */
+  readonly notLookedUp?: boolean;
   readonly lookAlike?: { readonly address: string; readonly name?: string };
 }
 

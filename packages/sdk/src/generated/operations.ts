@@ -1343,6 +1343,7 @@ export interface DescribeActivitiesResponse {
       name?: string;
       paidCount: number;
       paidSince?: string;
+      notLookedUp?: boolean;
       lookAlike?: {
         address: string;
         name?: string;
@@ -1453,6 +1454,7 @@ export interface DescribeActivityResponse {
       name?: string;
       paidCount: number;
       paidSince?: string;
+      notLookedUp?: boolean;
       lookAlike?: {
         address: string;
         name?: string;
@@ -2004,6 +2006,7 @@ export interface GetApprovalResponse {
         name?: string;
         paidCount: number;
         paidSince?: string;
+        notLookedUp?: boolean;
         lookAlike?: {
           address: string;
           name?: string;
@@ -3462,6 +3465,7 @@ export interface ListApprovalsResponse {
         name?: string;
         paidCount: number;
         paidSince?: string;
+        notLookedUp?: boolean;
         lookAlike?: {
           address: string;
           name?: string;

@@ -118,9 +118,10 @@ export function toDescription(subject: Subject, whole: Sentence, isBrief: boolea
     ...(sender !== undefined && { sender }),
     // Somebody who is paid twice is one recipient.
     recipients: [...new Map(recipients.map((one) => [one.address, one])).values()].map(
-      ({ paidSinceMs, isUnread: _, ...recipient }) => ({
+      ({ paidSinceMs, isUnread, ...recipient }) => ({
         ...recipient,
         ...(paidSinceMs !== undefined && { paidSince: toRfc3339(paidSinceMs) }),
+        ...(isUnread && { notLookedUp: true }),
       }),
     ),
     ...(bytes !== undefined && !isBrief && { bytes: { ...bytes, unsigned: bounded(bytes.unsigned) } }),

@@ -82,7 +82,7 @@ function Balance({ moved: { balance, units, decimals, symbol, paysFee } }: { rea
 }
 
 function RecipientOf({ recipient }: { readonly recipient: Recipient }) {
-  const { address, name, paidCount, paidSince, lookAlike } = recipient;
+  const { address, name, paidCount, paidSince, lookAlike, notLookedUp } = recipient;
   return (
     <div className={styles.recipient}>
       <p className={styles.meta}>To</p>
@@ -105,7 +105,7 @@ function RecipientOf({ recipient }: { readonly recipient: Recipient }) {
         </StatusMark>
       ) : (
         <StatusMark tone="wait" icon="triangle" bare>
-          Never paid from here
+          {notLookedUp ? 'Not looked up: too many recipients' : 'Never paid from here'}
         </StatusMark>
       )}
     </div>

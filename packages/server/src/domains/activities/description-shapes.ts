@@ -55,6 +55,7 @@ export const DescriptionShape = Type.Object({
       ...NamedAddress,
       paidCount: Type.Integer(),
       paidSince: Type.Optional(Type.String()),
+      notLookedUp: Type.Optional(Type.Boolean()),
       lookAlike: Type.Optional(Type.Object(NamedAddress)),
     }),
   ),
