@@ -17,7 +17,8 @@ describe.skipIf(isBrowserMissing)('people, webhooks and operations', { timeout: 
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await takeShot(page, `${name}-${colorScheme}`);
-      expect(await findViolations(page), `${name}, ${colorScheme}`).toEqual([]);
+      const violations = await findViolations(page, colorScheme === 'light' ? 'all' : 'colors');
+      expect(violations, `${name}, ${colorScheme}`).toEqual([]);
     }
     await page.setViewportSize({ width: 320, height: 844 });
     await takeShot(page, `${name}-phone`);

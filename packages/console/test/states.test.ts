@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../../server/test/harness/app.ts';
+import { openTestApp } from '../../server/test/harness/app.ts';
 import { createUser, newKeyPair, TestClient } from '../../server/test/harness/client.ts';
 import { TestServer } from '../../server/test/harness/server.ts';
 import { findViolations } from './harness/axe.ts';
@@ -206,35 +206,23 @@ describe.skipIf(isBrowserMissing)('states of the console', { timeout: 90_000 }, 
     expect(await alert.textContent()).toMatch(/Too many requests\..*Try again at \d\d:\d\d:\d\d\./);
     await takeShot(other.page, 'state-too-often-light');
   });
-});
 
-describe.skipIf(isBrowserMissing)('approvals that lapse', { timeout: 90_000 }, () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [app, browser] = await Promise.all([openTestApp('sqlite'), launchBrowser()]);
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await app?.[Symbol.asyncDispose]();
-  });
-
-  it('are said to have, also while somebody reads, and a new round begins', async () => {
-    const { root: ada, advance } = app;
-    const bo = await makePair(ada);
-    const { id } = (await ada.submit('create_user_tag', { userTagName: 'Old', userIds: [] })).body.activity;
+  it('approvals that lapsed: said, also while somebody reads, and a new round begins', async () => {
+    await using app = await openTestApp('sqlite');
+    const { root, advance } = app;
+    const other = await makePair(root);
+    const { id } = (await root.submit('create_user_tag', { userTagName: 'Old', userIds: [] })).body.activity;
     advance(DAY);
-    await using device = await Device.open(browser, app.baseUrl);
-    const { page } = device;
-    await page.addInitScript((ms) => {
+    await using reader = await Device.open(browser, app.baseUrl);
+    const { page: sheet } = reader;
+    await sheet.addInitScript((ms) => {
       const now = Date.now.bind(Date);
       Date.now = () => now() + ms;
     }, DAY);
-    await signInWithKey(device, bo);
+    await signInWithKey(reader, other);
     // As it was when the page opened: two seconds were left.
     let isBefore = true;
-    await page.route('**/query/get_approval', async (route) => {
+    await sheet.route('**/query/get_approval', async (route) => {
       const response = await route.fetch();
       const answer = await response.json();
       if (isBefore) {
@@ -244,16 +232,16 @@ describe.skipIf(isBrowserMissing)('approvals that lapse', { timeout: 90_000 }, (
       await route.fulfill({ response, json: answer });
       isBefore = false;
     });
-    await device.visit(`/console/inbox/${id}`);
-    await approveOf(page).waitFor();
-    expect(await page.getByText('The approvals lapsed.').count()).toBe(0);
-    await page.getByText('The approvals lapsed.').waitFor();
-    await page.getByText(/yours is the first of a new round, and Ada must approve again/).waitFor();
-    await takeShot(page, 'state-lapsed-light');
-    expect(await findViolations(page)).toEqual([]);
-    await approveUntil(page, 'You approved.');
-    const { activity } = (await ada.query('get_activity', { activityId: id })).body;
+    await reader.visit(`/console/inbox/${id}`);
+    await approveOf(sheet).waitFor();
+    expect(await sheet.getByText('The approvals lapsed.').count()).toBe(0);
+    await sheet.getByText('The approvals lapsed.').waitFor();
+    await sheet.getByText(/yours is the first of a new round, and Ada must approve again/).waitFor();
+    await takeShot(sheet, 'state-lapsed-light');
+    expect(await findViolations(sheet)).toEqual([]);
+    await approveUntil(sheet, 'You approved.');
+    const { activity } = (await root.query('get_activity', { activityId: id })).body;
     expect(activity.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED');
-    expect(device.problems).toEqual([]);
+    expect(reader.problems).toEqual([]);
   });
 });
