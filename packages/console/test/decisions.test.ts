@@ -239,6 +239,47 @@ describe.skipIf(isBrowserMissing)('deciding in the console', { timeout: 90_000 }
     await button(dialog(), 'Done').click();
   });
 
+  it('ends a batch where somebody stops it, and says what was not sent', async () => {
+    const { bot, treasury, supplier } = world;
+    const amounts = ['31', '32', '33'];
+    const made: { id: string }[] = [];
+    for (const amount of amounts) {
+      made.push(await propose(bot, 'sign_transaction', world.payment(treasury, supplier, amount)));
+    }
+    await device.visit('/console/inbox');
+    await page.getByRole('button', { name: 'Select several' }).click();
+    for (const amount of amounts) {
+      await page.getByRole('checkbox', { name: new RegExp(`Send ${amount}.USDC`) }).check();
+    }
+    await page.getByRole('button', { name: 'Approve 3' }).click();
+    const rows = dialog().getByRole('list', { name: 'Requests' }).getByRole('listitem');
+    await rows.nth(2).waitFor();
+    // The first vote takes until somebody stops.
+    let answer = (): void => undefined;
+    const isHeld = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/public/v1/submit/approve_activity', async (route) => {
+      await isHeld;
+      await route.continue();
+    });
+    await button(dialog(), 'Approve').click();
+    await button(dialog(), 'Stop').click();
+    await dialog().getByRole('button', { name: 'Stopping…' }).waitFor();
+    await page.keyboard.press('Escape');
+    await takeShot(page, 'decision-batch-stopping-light');
+    answer();
+    await rows.nth(1).getByText('Not sent: you stopped.').waitFor();
+    await rows.nth(2).getByText('Not sent: you stopped.').waitFor();
+    await button(dialog(), 'Done').click();
+    await page.unroute('**/public/v1/submit/approve_activity');
+    expect((await Promise.all(made.map(({ id }) => statusOf(id)))).sort()).toEqual([
+      'ACTIVITY_STATUS_COMPLETED',
+      'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+      'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+    ]);
+  });
+
   it('takes a code by mail as the next proof', async () => {
     const { ada, tomas, mei, payroll, supplier, service } = world;
     const together = async (operation: string, parameters: Record<string, unknown>): Promise<void> => {
