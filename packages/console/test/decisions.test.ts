@@ -239,6 +239,137 @@ describe.skipIf(isBrowserMissing)('deciding in the console', { timeout: 90_000 }
     await button(dialog(), 'Done').click();
   });
 
+  it('ends a batch where somebody stops it, and says what was not sent', async () => {
+    const { bot, treasury, supplier } = world;
+    const amounts = ['31', '32', '33'];
+    const made: { id: string }[] = [];
+    for (const amount of amounts) {
+      made.push(await propose(bot, 'sign_transaction', world.payment(treasury, supplier, amount)));
+    }
+    await device.visit('/console/inbox');
+    await page.getByRole('button', { name: 'Select several' }).click();
+    for (const amount of amounts) {
+      await page.getByRole('checkbox', { name: new RegExp(`Send ${amount}.USDC`) }).check();
+    }
+    await page.getByRole('button', { name: 'Approve 3' }).click();
+    const rows = dialog().getByRole('list', { name: 'Requests' }).getByRole('listitem');
+    await rows.nth(2).waitFor();
+    // The first vote takes until somebody stops.
+    let answer = (): void => undefined;
+    const isHeld = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/public/v1/submit/approve_activity', async (route) => {
+      await isHeld;
+      await route.continue();
+    });
+    const isSent = page.waitForRequest('**/public/v1/submit/approve_activity');
+    await button(dialog(), 'Approve').click();
+    await isSent;
+    await button(dialog(), 'Stop').click();
+    await dialog().getByRole('button', { name: 'Stopping…' }).waitFor();
+    await page.keyboard.press('Escape');
+    await takeShot(page, 'decision-batch-stopping-light');
+    answer();
+    await rows.nth(1).getByText('Not sent: you stopped.').waitFor();
+    await rows.nth(2).getByText('Not sent: you stopped.').waitFor();
+    await button(dialog(), 'Done').click();
+    await page.unroute('**/public/v1/submit/approve_activity');
+    expect((await Promise.all(made.map(({ id }) => statusOf(id)))).sort()).toEqual([
+      'ACTIVITY_STATUS_COMPLETED',
+      'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+      'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+    ]);
+  });
+
+  it('leaves out of a batch what no longer qualifies, and lets it be unticked', async () => {
+    const { ada, bot, payroll, treasury, supplier } = world;
+    await propose(ada, 'delete_wallets', { walletIds: [payroll.walletId] });
+    for (const amount of ['41', '42']) {
+      await propose(bot, 'sign_transaction', world.payment(treasury, supplier, amount));
+    }
+    await device.visit('/console/inbox');
+    await page.getByRole('button', { name: 'Select several' }).click();
+    const box = (text: RegExp) => page.getByRole('checkbox', { name: text });
+    await box(/Send 41.USDC/).check();
+    await box(/Send 42.USDC/).check();
+    await page.getByRole('button', { name: 'Approve 2' }).waitFor();
+    // One that cannot be chosen says why, and stays reachable.
+    const off = box(/Delete .*Payroll/);
+    expect(await off.getAttribute('aria-disabled')).toBe('true');
+    await off.focus();
+    await page.keyboard.press('Space');
+    expect(await off.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await off.isChecked()).toBe(false);
+    // The list brings another risk for what is ticked already.
+    await page.route('**/public/v1/query/list_approvals', async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      for (const { description } of answer.approvals) {
+        if (/Send 41/.test(description.text)) description.risk = 'DANGER';
+      }
+      await route.fulfill({ response, json: answer });
+    });
+    await propose(bot, 'sign_transaction', world.payment(treasury, supplier, '43'));
+    await page.getByText('Left out: only routine requests go together.').waitFor();
+    await page.getByRole('button', { name: 'Approve 1' }).waitFor();
+    await takeShot(page, 'decision-batch-left-out-light');
+    expect(await findViolations(page)).toEqual([]);
+    await box(/Send 41.USDC/).uncheck();
+    expect(await box(/Send 41.USDC/).isChecked()).toBe(false);
+    await page.unroute('**/public/v1/query/list_approvals');
+  });
+
+  it('asks for the tick before a further proof too, once for what is read', async () => {
+    const { ada, tomas, mei, payroll, service } = world;
+    const together = async (operation: string, parameters: Record<string, unknown>): Promise<void> => {
+      const { fingerprint } = await propose(ada, operation, parameters);
+      await tomas.run('approve_activity', { fingerprint });
+    };
+    const condition = "activity.kind == 'SIGN_RAW_PAYLOAD'";
+    await together('create_policy', {
+      policyName: 'Ops sign bytes',
+      effect: 'EFFECT_ALLOW',
+      condition,
+      consensus: `approvers.any(user, user.id == '${mei.userId}')`,
+      notes: '',
+    });
+    await together('create_mfa_policy', {
+      userId: mei.userId,
+      mfaPolicyName: 'A session for bytes',
+      condition,
+      requiredAuthenticationMethods: [
+        { any: [{ type: 'AUTHENTICATION_TYPE_API_KEY' }] },
+        { any: [{ type: 'AUTHENTICATION_TYPE_SESSION' }] },
+      ],
+      order: 0,
+    });
+    const { id } = await propose(mei, 'sign_raw_payload', {
+      signWith: payroll.address,
+      payload: '44'.repeat(32),
+      encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+      hashFunction: 'HASH_FUNCTION_NO_OP',
+    });
+    expect(await statusOf(id)).toBe('ACTIVITY_STATUS_AUTHENTICATORS_NEEDED');
+    await using hers = await Device.open(browser, service.baseUrl);
+    await signInWithKey(hers, mei);
+    await hers.visit(`/console/inbox/${id}`);
+    await hers.page.getByRole('button', { name: 'Confirm with this session' }).click();
+    const asked = hers.page.getByRole('dialog');
+    await asked.getByRole('checkbox').check();
+    const approve = button(asked, 'Approve');
+    expect(await isOff(approve)).toBe(true);
+    await button(asked, 'Show the bytes').click();
+    expect(await statusOf(id)).toBe('ACTIVITY_STATUS_AUTHENTICATORS_NEEDED');
+    await approve.click();
+    await hers.page.getByText('You approved, and it is signed.').waitFor();
+    expect(await statusOf(id)).toBe('ACTIVITY_STATUS_COMPLETED');
+    // The button is gone; the focus is where it says what became of it.
+    const focused = () => hers.page.evaluate(() => document.activeElement?.textContent ?? '');
+    await expect.poll(focused).toMatch(/^You approved, and it is signed\./);
+    expect(hers.problems).toEqual([]);
+  });
+
   it('takes a code by mail as the next proof', async () => {
     const { ada, tomas, mei, payroll, supplier, service } = world;
     const together = async (operation: string, parameters: Record<string, unknown>): Promise<void> => {
@@ -265,6 +396,8 @@ describe.skipIf(isBrowserMissing)('deciding in the console', { timeout: 90_000 }
     const asked = hers.page.getByRole('dialog');
     // A token is for the key that waits in the dialog; one that the service cannot check is refused.
     await hers.page.getByRole('button', { name: 'Confirm with a login token' }).click();
+    await asked.getByRole('checkbox').check();
+    await button(asked, 'Approve').click();
     await asked.getByText(/^[0-9a-f]{64}$/).waitFor();
     const token = asked.getByRole('textbox', { name: 'Token' });
     await token.fill('no token');
@@ -289,7 +422,15 @@ describe.skipIf(isBrowserMissing)('deciding in the console', { timeout: 90_000 }
       consensus: `approvers.any(user, user.id == '${mei.userId}')`,
       notes: '',
     });
+    // The service took it, and its answer got lost: sending it again brings it.
+    await hers.page.route('**/public/v1/submit/init_otp', async (route) => {
+      await route.fetch();
+      await route.fulfill({ status: 503, json: { code: 14, message: 'not now', details: [] } });
+    });
     await button(asked, 'Send a code').click();
+    await asked.getByRole('button', { name: 'Try again' }).waitFor();
+    await hers.page.unroute('**/public/v1/submit/init_otp');
+    await asked.getByRole('button', { name: 'Try again' }).click();
     await asked.getByRole('textbox', { name: 'Code' }).fill('WRONGCODE');
     await button(asked, 'Confirm').click();
     await asked.getByRole('alert').first().waitFor();

@@ -164,6 +164,35 @@ describe.skipIf(isBrowserMissing)('sessions of the console', { timeout: 60_000 }
     await second.close();
   });
 
+  test('a tab that missed a sign-in ends its own session, and not the newer one', async () => {
+    const stale = await device.openTab();
+    await stale.addInitScript(() => {
+      Object.defineProperty(BroadcastChannel.prototype, 'onmessage', { set: () => undefined });
+    });
+    await stale.goto(`${device.origin}/console/wallets`);
+    await stale.getByRole('row', { name: 'Half a name' }).waitFor();
+    // What it asks from now on is answered once the other tab has signed in again.
+    let answer = (): void => undefined;
+    const isHeld = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await stale.route('**/public/v1/**', async (route) => {
+      await isHeld;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    await signInWithKey(device, service.root);
+    await stale.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Policies' }).click();
+    answer();
+    await ended(stale).waitFor();
+    expect(await ended().count()).toBe(0);
+    expect(await keptSessions(page)).toHaveLength(1);
+    await page.reload();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await stale.close();
+  });
+
   test('a parent reads its children, and changes nothing there', async () => {
     const child = await createSubOrganization(service.root, 'Northwind customers');
     await child.run('create_wallet', { walletName: 'Customer funds', accounts: [] });

@@ -36,6 +36,30 @@ export function noteNextTry(nextTryMs: number): void {
   if (before.lostSinceMs !== undefined) connection.set({ ...before, nextTryMs });
 }
 
+/** Asks at once whether the service is back; undefined while nobody asks by itself. */
+let probe: (() => void) | undefined;
+
+/**
+ * While somebody asks whether the service is back, that alone tells: with one question that keeps failing among others
+ * that are answered, the connection would be lost and found again all the time.
+ */
+export function probeBy(ask: () => void): () => void {
+  probe = ask;
+  return () => {
+    if (probe === ask) probe = undefined;
+  };
+}
+
+/** Whether somebody asks now. */
+export function tryNow(): boolean {
+  probe?.();
+  return probe !== undefined;
+}
+
+export function noteBack(): void {
+  connection.set({ ...connection.get(), lostSinceMs: undefined, nextTryMs: undefined });
+}
+
 /** When the service last said to come back, by the status it said so with. */
 const waits = new Map<number, number>();
 
@@ -55,9 +79,10 @@ function noteAnswer(response: Response): void {
   const before = connection.get();
   if (isNoAnswer(response)) {
     connection.set({ ...before, lostSinceMs: before.lostSinceMs ?? Date.now(), clockOffsetMs });
-  } else if (before.lostSinceMs !== undefined || before.clockOffsetMs !== clockOffsetMs) {
-    connection.set({ lostSinceMs: undefined, nextTryMs: undefined, clockOffsetMs });
+    return;
   }
+  if (before.clockOffsetMs !== clockOffsetMs) connection.set({ ...before, clockOffsetMs });
+  if (before.lostSinceMs !== undefined && probe === undefined) noteBack();
 }
 
 /** `fetch`, which notes whether the service answers and what time it has. */

@@ -15,6 +15,7 @@ export interface Live {
 const live = createStore<Live>({ state: 'connecting', sinceMs: Date.now() });
 
 export const useLive = (): Live => useStore(live);
+export const isLive = (): boolean => live.get().state === 'live';
 
 const enter = (state: Live['state']): void => {
   if (live.get().state !== state) live.set({ state, sinceMs: Date.now() });

@@ -4,8 +4,11 @@ import { currentSession, endSession } from '../session/session.ts';
 import { noteLoss } from './connection.ts';
 import { isStampedBy } from './stamped-by.ts';
 
-/** An answer that did not come in time, which `fetch` cannot tell from a page that was left. */
-function notice(error: unknown): void {
+/**
+ * What every failure says of the whole page. An answer that did not come in time is noted here: `fetch` cannot tell it
+ * from a page that was left.
+ */
+export function notice(error: unknown): void {
   if (error instanceof NetworkError) noteLoss();
   noticeEnd(error);
 }

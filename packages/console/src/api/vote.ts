@@ -67,7 +67,7 @@ const PAGES_MAX = 10;
 
 /** All votes of an activity with what was found about each. */
 export async function checkVotes(
-  client: CustosClient,
+  client: Pick<CustosClient, 'getActivityVotes'>,
   activityId: string,
   fingerprint: string,
   signal?: AbortSignal,

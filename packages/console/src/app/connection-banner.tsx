@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { connection } from '../api/connection.ts';
+import { connection, tryNow } from '../api/connection.ts';
 import { refresh } from '../api/refresh-queries.ts';
 import { Button } from '../kit/button.tsx';
 import { Note } from '../kit/note.tsx';
@@ -25,7 +25,7 @@ export function ConnectionBanner() {
         role="status"
         title={`No answer from the service since ${clockMinutes(lostSinceMs)}.`}
         actions={
-          <Button size="small" onClick={() => refresh(queries)}>
+          <Button size="small" onClick={() => tryNow() || refresh(queries)}>
             Try now
           </Button>
         }

@@ -1,14 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useClient } from '../api/client.ts';
-import { connection, noteNextTry } from '../api/connection.ts';
-import { follow, type Place, useLive } from '../api/live.ts';
+import { connection, tryNow } from '../api/connection.ts';
+import { follow, isLive, type Place, useLive } from '../api/live.ts';
 import { refresh } from '../api/refresh-queries.ts';
 import { useStore } from '../lib/store.ts';
 import { useSession } from '../session/session.ts';
-
-/** How long the page waits before it tries again. */
-const RETRY_MS = 8_000;
+import { paced, probeUntilBack, RETRY_MS } from './probe.ts';
 
 /** Follows the news of the organization, and tries again by itself while the service does not answer. */
 export function useFollow(): void {
@@ -17,6 +15,7 @@ export function useFollow(): void {
   const isSignedIn = useSession() !== undefined;
   const { lostSinceMs } = useStore(connection);
   const isLost = lostSinceMs !== undefined;
+  const [returns, setReturns] = useState(0);
   // Of each organization its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another client stands for another organization or key
   const place = useMemo((): Place => ({}), [client]);
@@ -33,33 +32,28 @@ export function useFollow(): void {
       }
     })();
     return () => controller.abort();
-  }, [client, queries, isSignedIn, place, isLost]);
+  }, [client, queries, isSignedIn, place, returns]);
+
+  const everything = useMemo(() => paced(() => refresh(queries), RETRY_MS), [queries]);
+  useEffect(() => () => everything.stop(), [everything]);
 
   useEffect(() => {
     if (!isLost || !isSignedIn) return;
-    const controller = new AbortController();
-    let timer: ReturnType<typeof setTimeout>;
-    const tryLater = (): void => {
-      noteNextTry(Date.now() + RETRY_MS);
-      timer = setTimeout(() => void tryNow(), RETRY_MS);
-    };
-    const tryNow = async (): Promise<void> => {
-      clearTimeout(timer);
+    const stop = probeUntilBack(
       // One small question instead of every open one; whoever answers it is back.
-      await client.whoami({}, { signal: controller.signal }).catch(() => undefined);
-      if (!controller.signal.aborted && connection.get().lostSinceMs !== undefined) tryLater();
-    };
-    const onOnline = (): void => void tryNow();
-    tryLater();
-    addEventListener('online', onOnline);
+      (signal) => client.whoami({}, { signal }),
+      () => {
+        everything.act();
+        // A feed that goes on was never lost: only one that waits for its turn begins anew.
+        if (!isLive()) setReturns((before) => before + 1);
+      },
+    );
+    addEventListener('online', tryNow);
     return () => {
-      clearTimeout(timer);
-      controller.abort();
-      removeEventListener('online', onOnline);
-      // It is back, or the person has left: what could not be read meanwhile is asked for now.
-      if (connection.get().lostSinceMs === undefined) refresh(queries);
+      removeEventListener('online', tryNow);
+      stop();
     };
-  }, [isLost, isSignedIn, client, queries]);
+  }, [isLost, isSignedIn, client, everything]);
 }
 
 /** What the header says about the news: they come, they do not, or they are about to. */

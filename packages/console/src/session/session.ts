@@ -70,16 +70,29 @@ export function renameSession(names: Pick<Session, 'userName' | 'organizationNam
 
 /** The service refused the key, or its time is over: the page stays as it is, and asks to sign in again. */
 export function endSession(reason: 'expired' | 'revoked'): void {
-  if (!end(reason)) return;
-  void deleteSession().catch(() => undefined);
-  tabs.postMessage(reason);
+  const { session } = state.get();
+  if (session === undefined) return;
+  const { publicKey } = session;
+  end(publicKey, reason);
+  void deleteOf(publicKey).catch(() => undefined);
+  tabs.postMessage({ ended: publicKey, reason });
 }
 
-function end(reason: 'expired' | 'revoked'): boolean {
+/** A tab that missed a sign-in elsewhere speaks of its own session only: the newer one goes on. */
+function end(publicKey: string, reason: 'expired' | 'revoked'): void {
   const { session } = state.get();
-  if (session !== undefined) state.set({ isKnown: true, session: undefined, ended: { session, reason } });
-  return session !== undefined;
+  if (session?.publicKey !== publicKey) return;
+  state.set({ isKnown: true, session: undefined, ended: { session, reason } });
 }
+
+async function deleteOf(publicKey: string): Promise<void> {
+  const stored = await readSession();
+  if (stored !== undefined && (await revive(stored)).publicKey === publicKey) await deleteSession();
+}
+
+/** What a tab says when its session ended. */
+const isEnd = (said: unknown): said is { readonly ended: string; readonly reason: 'expired' | 'revoked' } =>
+  typeof said === 'object' && said !== null && 'ended' in said;
 
 /** Forgets the key, and everything that was read with it. */
 export async function forgetSession(): Promise<void> {
@@ -94,8 +107,8 @@ const isOther = (before: Session, now: Session): boolean =>
 
 /** Another tab signed in, or out, or was told that the session ended. */
 async function followTabs(said: unknown): Promise<void> {
-  if (said === 'expired' || said === 'revoked') {
-    end(said);
+  if (isEnd(said)) {
+    end(said.ended, said.reason);
     return;
   }
   const stored = await readSession().catch(() => undefined);

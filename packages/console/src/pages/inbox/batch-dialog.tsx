@@ -1,9 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
-import { problemOf } from '../../api/problem.ts';
+import { notice } from '../../api/query-client.ts';
 import { refresh } from '../../api/refresh-queries.ts';
-import { checkVotes } from '../../api/vote.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Address } from '../../kit/address.tsx';
 import { Button } from '../../kit/button.tsx';
@@ -14,11 +13,9 @@ import { count } from '../../lib/amounts.ts';
 import { listInWords } from '../../lib/text.ts';
 import type { Verb } from '../request/confirm-dialog.tsx';
 import { amountsOf } from '../request/moved.ts';
-import { type BatchItem, itemOf, sumAmounts, whyChanged } from './batch.ts';
+import { type BatchItem, sumAmounts } from './batch.ts';
 import styles from './inbox.module.css';
-
-/** What became of a request; those after one that had changed are not sent at all. */
-type Result = { readonly status: string } | { readonly problem: string } | 'not-sent';
+import { type Result, runBatch } from './run-batch.ts';
 
 export interface BatchDialogProps {
   readonly verb: Verb;
@@ -32,38 +29,37 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
   const queries = useQueryClient();
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [isBusy, setIsBusy] = useState(false);
+  const [isStopping, setIsStopping] = useState(false);
   const { sums, isPartial } = sumAmounts(items.flatMap(({ description }) => amountsOf(description)));
   const isDone = !isBusy && results.size === items.length;
   const offReason = useOffReason();
 
-  /** Asks once more right before the vote: what was chosen may be another thing by now. */
-  async function decide(item: BatchItem): Promise<Result> {
-    const { activity } = item.approval;
-    try {
-      const { approval } = await client.getApproval({ activityId: activity.id });
-      const { fingerprint } = approval.activity;
-      const findings = verb === 'Approve' ? await checkVotes(client, activity.id, fingerprint) : undefined;
-      const why = whyChanged(item, itemOf(approval), findings);
-      if (why !== undefined) return { problem: `Not sent: ${why}.` };
-      const vote =
-        verb === 'Approve' ? client.approveActivity({ fingerprint }) : client.rejectActivity({ fingerprint });
-      return { status: (await vote).activity.status };
-    } catch (error) {
-      const { title, text } = problemOf(error);
-      return { problem: `${title} ${text}` };
-    }
-  }
+  const stopped = useRef(false);
+  // Whoever leaves the page has stopped too: no vote goes out that nobody sees.
+  useEffect(() => {
+    stopped.current = false;
+    return () => {
+      stopped.current = true;
+    };
+  }, []);
+
   async function run(): Promise<void> {
     setIsBusy(true);
-    let isStopped = false;
-    for (const item of items) {
-      const result: Result = isStopped ? 'not-sent' : await decide(item);
-      isStopped ||= typeof result === 'object' && 'problem' in result;
-      setResults((before) => new Map(before).set(item.approval.activity.id, result));
-    }
+    await runBatch({
+      client,
+      verb,
+      items,
+      isStopped: () => stopped.current,
+      onResult: (activityId, result) => setResults((before) => new Map(before).set(activityId, result)),
+      onError: notice,
+    });
     setIsBusy(false);
     refresh(queries);
   }
+  const stop = (): void => {
+    stopped.current = true;
+    setIsStopping(true);
+  };
   return (
     <Dialog
       open
@@ -78,7 +74,13 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
           </Button>
         ) : (
           <>
-            <Button onClick={() => onClose(false)}>Cancel</Button>
+            {isBusy ? (
+              <Button busy={isStopping && 'Stopping…'} onClick={stop}>
+                Stop
+              </Button>
+            ) : (
+              <Button onClick={() => onClose(false)}>Cancel</Button>
+            )}
             <Button
               kind="ink"
               busy={isBusy && (verb === 'Approve' ? 'Approving…' : 'Rejecting…')}
@@ -124,11 +126,11 @@ export function BatchDialog({ verb, items, onClose }: BatchDialogProps) {
 
 function ResultOf({ result }: { readonly result: Result | undefined }) {
   if (result === undefined) return null;
-  if (result === 'not-sent') {
+  if ('notSent' in result) {
     return (
       <div role="status">
         <StatusMark tone="plain" icon={false} bare>
-          Not sent: one before it had changed.
+          Not sent: {result.notSent}.
         </StatusMark>
       </div>
     );

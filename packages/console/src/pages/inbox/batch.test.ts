@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Approval } from '../../api/approvals.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
-import { sumAmounts, whyChanged, whyNotTogether } from './batch.ts';
+import { stillTogether, sumAmounts, whyChanged, whyNotTogether } from './batch.ts';
 
 const approval = (type: string, progress: object = { waitsForMe: true }): Approval =>
   ({ activity: { id: type, type }, progress }) as unknown as Approval;
@@ -29,6 +29,13 @@ describe('what is decided together', () => {
   });
 });
 
+test('what was chosen and no longer qualifies is left out', () => {
+  const routine = { approval: approval('SIGN'), description: description('ROUTINE') };
+  const worse = { approval: approval('SIGN'), description: description('DANGER') };
+  const elsewhere = { approval: approval('SIGN'), description: description('ROUTINE', 'w2') };
+  expect(stillTogether([worse, routine, elsewhere, routine])).toEqual([routine, routine]);
+});
+
 describe('what changed since it was chosen', () => {
   const item = (activity: object = {}, progress: object = {}, described: object = {}) => ({
     approval: {
@@ -47,6 +54,11 @@ describe('what changed since it was chosen', () => {
     ).toBeUndefined();
     // Rejecting needs no signatures.
     expect(whyChanged(item(), item(), undefined)).toBeUndefined();
+  });
+
+  test('nothing, and yet it was chosen as what no batch takes', () => {
+    const danger = item({}, {}, { risk: 'DANGER' });
+    expect(whyChanged(danger, danger, undefined)).toMatch(/only routine/);
   });
 
   test.each([

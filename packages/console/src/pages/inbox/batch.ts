@@ -30,6 +30,13 @@ export function whyNotTogether(item: BatchItem, chosen: readonly BatchItem[]): s
   return undefined;
 }
 
+/** Of what was chosen only what still goes together: requests change while they are ticked. */
+export function stillTogether(items: readonly BatchItem[]): readonly BatchItem[] {
+  const kept: BatchItem[] = [];
+  for (const item of items) if (whyNotTogether(item, kept) === undefined) kept.push(item);
+  return kept;
+}
+
 /**
  * Why a request is not decided although it was chosen: it is no longer what the person read, or what was found about its
  * votes forbids it. Undefined where nothing changed.
@@ -47,6 +54,7 @@ export function whyChanged(
   if (briefReading(now) !== briefReading({ approval, description })) {
     return 'it reads differently than when you chose it';
   }
+  if (now.description.risk !== 'ROUTINE') return 'only routine requests go together';
   if (findings === undefined) return undefined;
   const why = whyNotApprove(findings);
   if (why !== undefined) return lowered(why);

@@ -13,7 +13,7 @@ import { Skeleton } from '../../kit/skeleton.tsx';
 import { VirtualList, type VirtualListHandle } from '../../kit/virtual-list.tsx';
 import { FirstSteps } from '../../session/first-steps.tsx';
 import type { Verb } from '../request/confirm-dialog.tsx';
-import { type BatchItem, itemOf, whyNotTogether } from './batch.ts';
+import { type BatchItem, itemOf, stillTogether, whyNotTogether } from './batch.ts';
 import { BatchDialog } from './batch-dialog.tsx';
 import styles from './inbox.module.css';
 import { Notify } from './notify.tsx';
@@ -50,8 +50,8 @@ export function RequestList({
   const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>();
   const [batch, setBatch] = useState<Verb>();
   const { counts, query } = approvals;
-  const chosen = rows.flatMap(({ approval, isGone }): BatchItem[] =>
-    chosenIds?.has(approval.activity.id) && !isGone ? [itemOf(approval)] : [],
+  const chosen = stillTogether(
+    rows.flatMap(({ approval, isGone }) => (chosenIds?.has(approval.activity.id) && !isGone ? [itemOf(approval)] : [])),
   );
   const canChoose =
     filter === 'FOR_ME' &&

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useId } from 'react';
 import type { Approval } from '../../api/approvals.ts';
 import type { Description, Risk } from '../../api/types.ts';
 import { Avatar } from '../../kit/avatar.tsx';
@@ -33,6 +34,8 @@ export function RequestRow({ approval, isOpenNow, isGone, choice }: RequestRowPr
   const { activity, progress, description } = approval;
   const mark = worstMark(description);
   const tone = TONES[activity.status];
+  const reasonId = useId();
+  const isChoiceOff = choice !== undefined && choice.off !== undefined && !choice.isChosen;
   return (
     <div className={cx(styles.row, isOpenNow && styles.rowOpen, isGone && styles.rowGone)}>
       {choice === undefined ? (
@@ -43,9 +46,10 @@ export function RequestRow({ approval, isOpenNow, isGone, choice }: RequestRowPr
           className={styles.choice}
           aria-label={`Choose: ${description.text}`}
           checked={choice.isChosen}
-          disabled={choice.off !== undefined}
-          title={choice.off}
-          onChange={choice.onToggle}
+          // Not `disabled`: it stays reachable, so that everybody can learn why it is off. Ticks can be taken back.
+          aria-disabled={isChoiceOff || undefined}
+          aria-describedby={choice.off === undefined ? undefined : reasonId}
+          onChange={isChoiceOff ? () => undefined : choice.onToggle}
         />
       )}
       <div className={styles.rowText}>
@@ -58,6 +62,11 @@ export function RequestRow({ approval, isOpenNow, isGone, choice }: RequestRowPr
         >
           <Sentence parts={description.sentence} />
         </Link>
+        {choice?.off !== undefined && (
+          <p id={reasonId} className={styles.choiceOff}>
+            {choice.isChosen ? 'Left out' : 'Not together'}: {choice.off}.
+          </p>
+        )}
         {mark !== undefined && <RiskMark risk={mark.risk} text={mark.text} />}
         <p className={styles.rowMeta}>
           {progress.submitter !== undefined && (

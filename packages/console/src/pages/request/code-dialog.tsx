@@ -50,7 +50,10 @@ export function CodeDialog({ channel, onClose, onProof }: CodeDialogProps) {
     setError(undefined);
     verify.reset();
     setCode('');
-    const outcome = await init.submit({ otpType: `OTP_TYPE_${channel}`, contact, appName: 'Custos' });
+    await takeSent(await init.submit({ otpType: `OTP_TYPE_${channel}`, contact, appName: 'Custos' }));
+  }
+  /** Also of what was sent again: the answer counts, whichever attempt brought it. */
+  async function takeSent(outcome: Awaited<ReturnType<typeof init.submit>>): Promise<void> {
     if (outcome.state !== 'completed') return;
     const { otpId, otpEncryptionTargetBundle } = outcome.result;
     setSent({ otpId, targetBundle: otpEncryptionTargetBundle, key: await SessionKey.generate() });
@@ -62,12 +65,14 @@ export function CodeDialog({ channel, onClose, onProof }: CodeDialogProps) {
       const otpCode = code.replaceAll(/\s/g, '');
       const { publicKey } = key;
       const encryptedOtpBundle = await encryptOtpCode({ targetBundle, otpCode, publicKey, serviceKeys });
-      const outcome = await verify.submit({ otpId, encryptedOtpBundle });
-      if (outcome.state !== 'completed') return;
-      onProof(new AttestedStamper({ key, verificationToken: outcome.result.verificationToken }));
+      takeProof(key, await verify.submit({ otpId, encryptedOtpBundle }));
     } catch (failure) {
       setError(problemOf(failure).text);
     }
+  }
+  function takeProof(key: SessionKey, outcome: Awaited<ReturnType<typeof verify.submit>>): void {
+    if (outcome.state !== 'completed') return;
+    onProof(new AttestedStamper({ key, verificationToken: outcome.result.verificationToken }));
   }
   return (
     <Dialog
@@ -125,7 +130,7 @@ export function CodeDialog({ channel, onClose, onProof }: CodeDialogProps) {
           </Note>
         ) : (
           init.outcome?.state !== 'completed' && (
-            <OutcomeNote outcome={init.outcome} onRepeat={() => void init.repeat()} />
+            <OutcomeNote outcome={init.outcome} onRepeat={() => void init.repeat().then(takeSent)} />
           )
         )}
         {sent !== undefined && (
@@ -139,7 +144,10 @@ export function CodeDialog({ channel, onClose, onProof }: CodeDialogProps) {
               {...(error !== undefined && { error })}
             />
             {verify.outcome?.state !== 'completed' && (
-              <OutcomeNote outcome={verify.outcome} onRepeat={() => void verify.repeat()} />
+              <OutcomeNote
+                outcome={verify.outcome}
+                onRepeat={() => void verify.repeat().then((outcome) => takeProof(sent.key, outcome))}
+              />
             )}
             <div>
               <Button size="small" kind="quiet" busy={init.isBusy && 'Sending…'} onClick={() => void send()}>

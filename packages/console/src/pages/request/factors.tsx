@@ -32,16 +32,14 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
       const ids = methods.flatMap(({ type, id }) => (type === 'AUTHENTICATION_TYPE_PASSKEY' && id ? [id] : []));
       const { authenticators } = ids.length === 0 ? { authenticators: [] } : await client.getAuthenticators({ userId });
       const named = authenticators.filter(({ authenticatorId }) => ids.includes(authenticatorId));
-      await decision.prove(
-        passkeyStamper(named.length > 0 ? named.map(({ credentialId }) => credentialId) : undefined),
-      );
+      decision.prove(passkeyStamper(named.length > 0 ? named.map(({ credentialId }) => credentialId) : undefined));
     } catch (failure) {
       setError(problemOf(failure).text);
     }
   }
   const proveBy = (stamper: Stamper): void => {
     setDialog(undefined);
-    void decision.prove(stamper);
+    decision.prove(stamper);
   };
   // One button is the main one: the first that the step takes.
   const kindOf = (...before: readonly string[]) => (before.some(has) ? 'outline' : 'ink');
@@ -56,7 +54,7 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
           busy={busy && 'Confirming…'}
           off={decision.passkeyOff ?? decision.approveOff}
           hideReason
-          onClick={() => void byPasskey()}
+          onClick={() => decision.agree(() => void byPasskey())}
         >
           Confirm with a passkey
         </Button>
@@ -69,7 +67,7 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
           busy={busy && 'Confirming…'}
           off={decision.approveOff}
           hideReason
-          onClick={() => setDialog('key')}
+          onClick={() => decision.agree(() => setDialog('key'))}
         >
           Confirm with an API key
         </Button>
@@ -81,7 +79,7 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
           busy={busy && 'Confirming…'}
           off={decision.approveOff}
           hideReason
-          onClick={() => void decision.prove()}
+          onClick={() => decision.prove()}
         >
           Confirm with this session
         </Button>
@@ -93,7 +91,7 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
           busy={busy && 'Confirming…'}
           off={decision.approveOff}
           hideReason
-          onClick={() => setDialog('EMAIL')}
+          onClick={() => decision.agree(() => setDialog('EMAIL'))}
         >
           Confirm with a code by mail
         </Button>
@@ -105,7 +103,7 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
           busy={busy && 'Confirming…'}
           off={decision.approveOff}
           hideReason
-          onClick={() => setDialog('SMS')}
+          onClick={() => decision.agree(() => setDialog('SMS'))}
         >
           Confirm with a code by text message
         </Button>
@@ -117,7 +115,7 @@ export function Factors({ approval, decision }: { readonly approval: Approval; r
           busy={busy && 'Confirming…'}
           off={decision.approveOff}
           hideReason
-          onClick={() => setDialog('token')}
+          onClick={() => decision.agree(() => setDialog('token'))}
         >
           Confirm with a login token
         </Button>

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { Approval, Progress } from '../../api/approvals.ts';
 import type { Problem } from '../../api/problem.ts';
 import { useNow } from '../../app/now.ts';
@@ -22,10 +22,32 @@ export function StateNotes({ approval, decision }: StateNotesProps) {
   const wasOpen = useRef(isOpen(approval.activity.status));
   const { done } = decision;
   const isOpenNow = isOpen(approval.activity.status);
-  if (done !== undefined) return <DoneNote approval={approval} done={done} decision={decision} />;
+  if (done !== undefined) {
+    return (
+      <KeepsFocus
+        moments={[done.outcome, approval.activity.status, approval.progress.authentication?.isMine, decision.isMine]}
+      >
+        <DoneNote approval={approval} done={done} decision={decision} />
+      </KeepsFocus>
+    );
+  }
   if (wasOpen.current && !isOpenNow) return <DecidedMeanwhile approval={approval} />;
   if (isOpenNow && approval.progress.isLapsed) return <LapsedNote progress={approval.progress} />;
   return null;
+}
+
+/** With a vote its button goes, and the focus with it: whoever pressed it goes on reading here. */
+function KeepsFocus({ moments, children }: { readonly moments: readonly unknown[]; readonly children: ReactNode }) {
+  const note = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { activeElement, body } = document;
+    if (activeElement === null || activeElement === body) note.current?.focus();
+  }, [...moments]);
+  return (
+    <div ref={note} tabIndex={-1}>
+      {children}
+    </div>
+  );
 }
 
 function LapsedNote({ progress }: { readonly progress: Progress }) {

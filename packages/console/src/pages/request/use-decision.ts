@@ -1,5 +1,5 @@
 import type { Activity, Stamper } from '@custos/sdk';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Approval } from '../../api/approvals.ts';
 import { connection } from '../../api/connection.ts';
 import type { Description } from '../../api/types.ts';
@@ -18,6 +18,8 @@ import { isOpen } from './words.ts';
 export interface Confirmation {
   readonly verb: Verb;
   readonly byPasskey: boolean;
+  /** What follows in place of a vote by the session: the proof that was asked for. */
+  readonly proof?: () => void;
 }
 
 export type VoteOutcome = Outcome<{ activity: Activity }>;
@@ -48,8 +50,10 @@ export interface Decision {
   ask(verb: Verb): void;
   cancel(): void;
   act(confirmation: Confirmation): void;
-  /** The next factor of this person's own approval. */
-  prove(stamper?: Stamper): Promise<VoteOutcome>;
+  /** Goes on to a proof: at once on what is routine or was agreed to here as it reads now, and asks otherwise. */
+  agree(proof: () => void): void;
+  /** The next factor of this person's own approval. Asks first where the request reads differently by now. */
+  prove(stamper?: Stamper): void;
   /** Sends the same bytes again. */
   repeat(): void;
 }
@@ -66,6 +70,12 @@ export function useDecision(
   const [verb, setVerb] = useState<Verb>('Approve');
   const reading = readingOf(activity.fingerprint, description);
   const [seen, setSeen] = useState<string>();
+  // A proof takes a while to give: what counts is what is shown when it is there.
+  const shown = useRef({ reading, description });
+  useEffect(() => {
+    shown.current = { reading, description };
+  });
+  const agreed = useRef<string>(undefined);
   const { isReadOnly } = useOrganization();
   const { session } = useSessionState();
   const { lostSinceMs } = useStore(connection);
@@ -91,9 +101,16 @@ export function useDecision(
     );
     return outcome;
   }
-  const act = ({ verb: next, byPasskey }: Confirmation): void => {
+  const act = ({ verb: next, byPasskey, proof }: Confirmation): void => {
     setConfirmation(undefined);
-    void send(next, byPasskey ? passkeyStamper() : undefined);
+    if (next === 'Approve') agreed.current = reading;
+    if (proof === undefined) void send(next, byPasskey ? passkeyStamper() : undefined);
+    else proof();
+  };
+  const agree = (proof: () => void): void => {
+    const isRoutine = shown.current.description.risk === 'ROUTINE';
+    if (isRoutine || agreed.current === shown.current.reading) proof();
+    else setConfirmation({ verb: 'Approve', byPasskey: false, proof });
   };
   const isMine =
     !isReadOnly &&
@@ -120,7 +137,8 @@ export function useDecision(
     ask: (next) => setConfirmation({ verb: next, byPasskey: false }),
     cancel: () => setConfirmation(undefined),
     act,
-    prove: (stamper) => send('Approve', stamper),
+    agree,
+    prove: (stamper) => agree(() => void send('Approve', stamper)),
     repeat: () => void submit.repeat(),
   };
 }
