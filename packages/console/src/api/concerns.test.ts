@@ -34,6 +34,11 @@ describe('what news concern', () => {
     expect(asked(activity(type), 'listApprovals', changed, other)).toEqual([true, true, false]);
   });
 
+  test.each(['UPDATE_WALLET', 'UPDATE_ROOT_QUORUM', 'CREATE_POLICY_V3', 'ETH_SEND_TRANSACTION_V2'])(
+    'after %s every sentence is read again',
+    (type) => expect(asked(activity(type), 'describeActivity')).toEqual([true]),
+  );
+
   test('sends and deliveries concern their own lists', () => {
     const send = { kind: 'SEND', cursor: 'c' } as FeedEvent;
     expect(asked(send, 'listSends', 'getWalletAddressBalances', 'listApprovals')).toEqual([true, true, false]);

@@ -6,6 +6,8 @@ export type Concern = 'everything' | readonly RegExp[];
 /** How far requests are; every event about one changes that. */
 const REQUESTS = /^(?:listApprovals|getApproval|listActivities|getActivity|getPolicyEvaluations|getMfaStatus)$/;
 const SENDS = /send|balance|nonce|transaction|gas|earn|velocity/i;
+/** Sentences name wallets, people, policies and how often somebody was paid: whatever is done may change them. */
+const DESCRIPTIONS = /^describeActivity$/;
 const DELIVERIES = /webhook(?:Deliver|Statistic)/i;
 
 /** What a completed activity changes, by the words in its type. Several may apply. */
@@ -28,7 +30,7 @@ export function concernOf(event: FeedEvent): Concern {
     case 'ACTIVITY': {
       if (event.status !== 'ACTIVITY_STATUS_COMPLETED') return [REQUESTS];
       const changed = CHANGES.filter(([type]) => type.test(event.type)).map(([, methods]) => methods);
-      return changed.length === 0 ? 'everything' : [REQUESTS, ...changed];
+      return changed.length === 0 ? 'everything' : [REQUESTS, DESCRIPTIONS, ...changed];
     }
     case 'SEND':
       return [SENDS];

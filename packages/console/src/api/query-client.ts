@@ -1,5 +1,6 @@
 import { CustosError, NetworkError } from '@custos/sdk';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { onLeaving } from '../lib/leaving.ts';
 import { currentSession, endSession } from '../session/session.ts';
 import { noteLoss } from './connection.ts';
 import { isStampedBy } from './stamped-by.ts';
@@ -30,3 +31,5 @@ export const queryClient = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 });
+
+onLeaving(() => queryClient.clear());

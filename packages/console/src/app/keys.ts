@@ -30,6 +30,9 @@ const COVERS = ['dialog', 'alertdialog', 'menu', 'listbox']
   .map((role) => `[role="${role}"]:not([data-ending-style])`)
   .join(', ');
 
+/** Whether something is over the page. */
+export const isCovered = (): boolean => document.querySelector(COVERS) !== null;
+
 export type KeyHandler = (event: KeyboardEvent) => void;
 
 /**
@@ -46,8 +49,7 @@ export function useKeys(handlers: Readonly<Record<string, KeyHandler | undefined
       if (event.defaultPrevented || event.isComposing) return;
       const key = keyOf(event);
       const isSingle = !key.includes('+') && key !== 'escape';
-      const isCovered = document.querySelector(COVERS) !== null;
-      if (isSingle && (!singleKeys.get() || isTyping(event.target) || isCovered)) return;
+      if (isSingle && (!singleKeys.get() || isTyping(event.target) || isCovered())) return;
       const sequence = leader && performance.now() - leader.atMs < 1500 ? `${leader.key} ${key}` : undefined;
       const handler = (sequence && latest.current[sequence]) || latest.current[key];
       leader = { key, atMs: performance.now() };

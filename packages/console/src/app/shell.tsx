@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { useInboxCounts } from '../api/inbox-counts.ts';
@@ -18,7 +17,7 @@ import { Account } from './account.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { focusHeading } from './focus-heading.ts';
 import { useFollow } from './follow.ts';
-import { useKeys } from './keys.ts';
+import { isCovered, useKeys } from './keys.ts';
 import { useNewsOfInbox } from './notifications.ts';
 import { useIsOperator } from './operator.ts';
 import { OrganizationSwitcher } from './organization-switcher.tsx';
@@ -32,17 +31,17 @@ const KeysDialog = lazy(() => import('./keys-dialog.tsx'));
 /** Side bar or tabs around the page. Mounted only with a session, also one that has just ended. */
 export function Shell() {
   const { session, ended } = useSessionState();
-  const isOut = session === undefined && ended === undefined;
+  const shown = session ?? ended?.session;
+  const isOut = shown === undefined;
   const navigate = useNavigate();
-  const queries = useQueryClient();
   useEffect(() => {
     if (!isOut) return;
     // Signed out, in this tab or another: nothing that was read or typed stays.
-    queries.clear();
     leave();
     void navigate({ to: '/sign-in', replace: true });
-  }, [isOut, navigate, queries]);
-  return isOut ? null : <SignedIn />;
+  }, [isOut, navigate]);
+  // The page of one person is never the page of the next: what its components hold goes with it.
+  return shown === undefined ? null : <SignedIn key={`${shown.organizationId} ${shown.userId}`} />;
 }
 
 function SignedIn() {
@@ -55,7 +54,12 @@ function SignedIn() {
   const actions = useMemo(() => ({ openSearch: () => setDialog('search'), openKeys: () => setDialog('keys') }), []);
   const go = (to: string) => () => void navigate({ to });
   useKeys({
-    'ctrl+k': () => setDialog((open) => (open === 'search' ? undefined : 'search')),
+    'ctrl+k': ({ repeat }) => {
+      if (repeat) return;
+      if (dialog === 'search') setDialog(undefined);
+      // A decision, a form or the sign-in: nothing comes between a person and that.
+      else if (!isCovered()) setDialog('search');
+    },
     '?': () => setDialog('keys'),
     'g i': go('/inbox'),
     'g a': go('/activities'),

@@ -3,10 +3,11 @@ import type { Description } from '../api/types.ts';
 import { Button } from './button.tsx';
 import styles from './consent.module.css';
 import { Dialog } from './dialog.tsx';
+import { ExactBytesList } from './exact-bytes-list.tsx';
 import { Checkbox } from './field.tsx';
-import { Hatch } from './hatch.tsx';
 import type { IconName } from './icon.tsx';
 import { Kbd } from './kbd.tsx';
+import { Note } from './note.tsx';
 import { RequestWords } from './request-words.tsx';
 import type { Consent } from './use-act.ts';
 
@@ -32,27 +33,22 @@ export interface ConsentDialogProps {
   /** The name of the button that asked: the one here has the same. */
   readonly act: string;
   readonly icon?: IconName;
+  /** Why the page does not let it be sent, whatever is ticked. */
+  readonly off?: string | undefined;
 }
 
 /** Over a page: opens after a click on something that is not routine. */
-export function ConsentDialog({ consent, act, icon }: ConsentDialogProps) {
-  const { description, isAsked, off } = consent;
-  const isOpen = isAsked && description !== undefined;
-  useEffect(() => {
-    if (!isOpen || off !== undefined) return;
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      consent.act();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, [isOpen, off, consent]);
-  if (!isOpen) return null;
+export function ConsentDialog({ consent, act, icon, ...page }: ConsentDialogProps) {
+  const { description, isAsked } = consent;
+  const off = page.off ?? consent.off;
+  if (!isAsked || description === undefined) return null;
   return (
     <Dialog
       open
       onClose={consent.cancel}
+      onCtrlEnter={() => {
+        if (off === undefined) consent.act();
+      }}
       title={`${act}?`}
       footer={
         <>
@@ -81,13 +77,18 @@ interface BodyProps {
 }
 
 function Body({ consent, description, size }: BodyProps) {
-  const { risk, bytes, consequence } = description;
+  const { risk, consequence } = description;
   return (
     <>
+      {consent.hasChanged && (
+        <Note tone="wait" role="alert" title="This reads differently than when you ticked it.">
+          Your tick was taken back. Read it again before you go on.
+        </Note>
+      )}
       <RequestWords description={description} size={size} />
       {risk === 'UNREADABLE' &&
         (consent.hasSeenBytes ? (
-          <Hatch title="Nobody here can read these bytes" bytes={bytes?.unsigned ?? ''} />
+          <ExactBytesList pieces={consent.pieces} isUnreadable />
         ) : (
           <div>
             <Button icon="code" onClick={consent.seeBytes}>

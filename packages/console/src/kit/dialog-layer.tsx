@@ -1,5 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { useRef } from 'react';
+import { type KeyboardEvent, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 import styles from './dialog.module.css';
 import type { DialogProps } from './dialog.tsx';
@@ -7,8 +7,16 @@ import { Icon } from './icon.tsx';
 
 /** Holds the focus, and gives it back when it closes. */
 export default function DialogLayer(props: DialogProps) {
-  const { open, onClose, title, description, children, footer, width = 'normal', initialFocus, isModalOnly } = props;
+  const { open, onClose, onCtrlEnter, title, description, children, footer, width = 'normal', initialFocus } = props;
+  const { isModalOnly } = props;
   const text = useRef<HTMLDivElement>(null);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || onCtrlEnter === undefined) return;
+    // React passes on the keys of dialogs that were opened from this one; a key that is held acts once.
+    if (event.defaultPrevented || event.repeat || !event.currentTarget.contains(event.target as Node)) return;
+    event.preventDefault();
+    onCtrlEnter();
+  };
   return (
     <Base.Root
       open={open}
@@ -20,7 +28,11 @@ export default function DialogLayer(props: DialogProps) {
       <Base.Portal>
         <Base.Backdrop className={styles.scrim} />
         <Base.Viewport className={styles.viewport}>
-          <Base.Popup className={cx(styles.dialog, styles[width])} initialFocus={initialFocus ?? text}>
+          <Base.Popup
+            className={cx(styles.dialog, styles[width])}
+            initialFocus={initialFocus ?? text}
+            onKeyDown={onKeyDown}
+          >
             <header className={styles.header}>
               <Base.Title className={styles.title}>{title}</Base.Title>
               {!isModalOnly && (

@@ -13,6 +13,8 @@ export interface DialogProps {
   readonly width?: 'small' | 'normal' | 'wide';
   /** Gets the focus; without it the text of the dialog, never the button that acts. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
+  /** Ctrl Enter in the dialog itself, never in one above it. */
+  readonly onCtrlEnter?: () => void;
   /** Not by Escape or a click beside it: something would be lost. */
   readonly isModalOnly?: boolean;
 }

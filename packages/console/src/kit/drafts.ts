@@ -1,6 +1,7 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { changedMeanwhile, type Draft, draftValue, rebased, withChange } from '../lib/draft.ts';
 import { onLeaving } from '../lib/leaving.ts';
+import { useOrganization } from '../session/organization.ts';
 
 /**
  * What people have typed, by form. It lives in this tab's memory alone: it survives a session that ends and a page that
@@ -37,7 +38,9 @@ export interface KeptDraft<Value extends object> {
 }
 
 /** What a person changes in a form, kept until it is sent or discarded. `stored` must be stable. */
-export function useDraft<Value extends object>(form: string, stored: Value): KeptDraft<Value> {
+export function useDraft<Value extends object>(name: string, stored: Value): KeptDraft<Value> {
+  // The same form in another organization is another one.
+  const form = `${useOrganization().organizationId} ${name}`;
   const draft = useSyncExternalStore(subscribe, () => drafts.get(form)) as Draft<Value> | undefined;
   const set = useCallback(
     (change: Partial<Value>): void =>

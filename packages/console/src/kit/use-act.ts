@@ -2,12 +2,22 @@ import { type DescribeActivityResponse, OPERATIONS, type Stamper } from '@custos
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useClient } from '../api/client.ts';
+import type { ExactPiece } from '../api/exact-bytes.ts';
 import { problemOf } from '../api/problem.ts';
 import { useSettledWish } from '../api/simulation.ts';
 import type { Description } from '../api/types.ts';
 import { type AnswerOf, type ParametersOf, useShownKey } from '../api/use-api.ts';
 import { type Outcome, type Submit, type SubmitMethod, useSubmit } from '../api/use-submit.ts';
 import { useSession } from '../session/session.ts';
+import {
+  type Agreement,
+  hasChanged,
+  maySend,
+  type Proposal,
+  piecesOf,
+  readingOfProposal,
+  whyNotYet,
+} from './consent-rule.ts';
 
 /** What a person has to agree to before a request of their own is sent. */
 export interface Consent {
@@ -17,6 +27,10 @@ export interface Consent {
   readonly isAsked: boolean;
   readonly isTicked: boolean;
   readonly hasSeenBytes: boolean;
+  /** Whether it was ticked, and reads differently now. */
+  readonly hasChanged: boolean;
+  /** What nobody can read, whole. */
+  readonly pieces: readonly ExactPiece[];
   /** Why the act is off until the person has agreed. */
   readonly off: string | undefined;
   tick(isTicked: boolean): void;
@@ -60,53 +74,55 @@ export function useAct<Method extends SubmitMethod>(
   const queries = useQueryClient();
   const shown = useShownKey(undefined);
   const isSignedIn = useSession() !== undefined;
-  const [asked, setAsked] = useState<{ readonly text: string; readonly description: Description }>();
-  const [tickedText, setTickedText] = useState<string>();
-  const [seenText, setSeenText] = useState<string>();
+  const [asked, setAsked] = useState<Proposal>();
+  const [agreement, setAgreement] = useState<Agreement>({});
   const [isReading, setIsReading] = useState(false);
   const [unread, setUnread] = useState<Answer>();
-  const waiting = useRef<(() => void) | undefined>(undefined);
+  const waiting = useRef<{ readonly parameters: ParametersOf<Method>; readonly go: () => void }>(undefined);
+  const agreed = useRef(agreement);
+  agreed.current = agreement;
 
   const { type } = OPERATIONS[method] as { readonly type: string };
-  const readingOf = (parameters: object) => ({
-    queryKey: ['api', shown, 'describe_activity', { request: { type, parameters } }],
+  const descriptionOf = (parameters: object) => ({
+    queryKey: ['api', shown, 'describeActivity', { request: { type, parameters } }],
     queryFn: async ({ signal }: { signal: AbortSignal }) =>
       (await client.describeActivity({ request: { type, parameters } }, { signal })) as DescribeActivityResponse,
     staleTime: FRESH_MS,
   });
   const text = current === undefined ? undefined : JSON.stringify(current);
   const settled = useSettledWish(current === undefined ? undefined : { type, parameters: { ...current } });
-  const eager = useQuery({
-    ...readingOf(settled?.parameters ?? {}),
-    enabled: isEager && settled !== undefined && isSignedIn,
+  const isAsked = asked !== undefined && (text === undefined || asked.text === text);
+  const followed = isAsked ? (JSON.parse(asked.text) as object) : isEager ? settled?.parameters : undefined;
+  // While a person reads it, it is kept up to date: a tick stands for what is true when it is given.
+  const live = useQuery({
+    ...descriptionOf(followed ?? {}),
+    enabled: followed !== undefined && isSignedIn,
   });
-  const read = settled === undefined || !isEager ? undefined : eager.data?.description;
+  const read = followed === undefined ? undefined : (live.data?.description as Description | undefined);
+  const about = aboutOf();
 
-  const isCurrent = asked !== undefined && (text === undefined || asked.text === text);
-  const about = isCurrent
-    ? asked.description
-    : read?.risk === 'ROUTINE'
-      ? undefined
-      : (read as Description | undefined);
-  const aboutText = isCurrent ? asked.text : text;
-  const isTicked = about !== undefined && tickedText !== undefined && tickedText === aboutText;
-  const hasSeenBytes = about !== undefined && seenText !== undefined && seenText === aboutText;
-
+  function aboutOf(): Proposal | undefined {
+    if (isAsked) return { ...asked, description: read ?? asked.description };
+    if (read === undefined || text === undefined) return undefined;
+    const proposal = { type, text, description: read };
+    return maySend(proposal, {}) && !hasChanged(proposal, agreement) ? undefined : proposal;
+  }
   const forget = (): void => {
     waiting.current = undefined;
     setAsked(undefined);
-    setTickedText(undefined);
-    setSeenText(undefined);
+    setAgreement({});
   };
+  /** Reads it anew, whatever was read before: between the tick and the click the world goes on. */
   async function grants(parameters: ParametersOf<Method>): Promise<boolean> {
-    const wanted = JSON.stringify(parameters);
     setUnread(undefined);
-    if (about !== undefined && aboutText === wanted && offOf(about, isTicked, hasSeenBytes) === undefined) return true;
     setIsReading(true);
     try {
-      const description = (await queries.fetchQuery(readingOf(parameters))).description as Description;
-      if (description.risk === 'ROUTINE') return true;
-      setAsked({ text: wanted, description });
+      const asking = descriptionOf(parameters);
+      await queries.cancelQueries({ queryKey: asking.queryKey, exact: true });
+      const description = (await queries.fetchQuery({ ...asking, staleTime: 0 })).description as Description;
+      const proposal = { type, text: JSON.stringify(parameters), description };
+      if (maySend(proposal, agreed.current)) return true;
+      setAsked(proposal);
     } catch (error) {
       setUnread({ state: 'refused', problem: problemOf(error), repeatable: false });
     } finally {
@@ -119,6 +135,14 @@ export function useAct<Method extends SubmitMethod>(
     if (outcome.state !== 'refused') forget();
     return outcome;
   };
+  async function act(): Promise<void> {
+    const wish = waiting.current;
+    if (wish === undefined || isReading || !(await grants(wish.parameters)) || waiting.current !== wish) return;
+    forget();
+    wish.go();
+  }
+  const reading = about && readingOfProposal(about);
+  const isTicked = reading !== undefined && agreement.ticked === reading;
   return {
     ...raw,
     send,
@@ -126,7 +150,7 @@ export function useAct<Method extends SubmitMethod>(
     async submit(parameters, options) {
       if (await grants(parameters)) return await send(parameters, options);
       return await new Promise((resolve) => {
-        waiting.current = () => void send(parameters, options).then(resolve);
+        waiting.current = { parameters, go: () => void send(parameters, options).then(resolve) };
       });
     },
     reset() {
@@ -136,29 +160,23 @@ export function useAct<Method extends SubmitMethod>(
     outcome: unread ?? raw.outcome,
     isBusy: raw.isBusy || isReading,
     consent: {
-      description: about,
-      isAsked: isCurrent,
+      description: about?.description,
+      isAsked,
       isTicked,
-      hasSeenBytes,
+      hasSeenBytes: reading !== undefined && agreement.seen === reading,
+      hasChanged: about !== undefined && hasChanged(about, agreement),
+      pieces: about?.description.risk === 'UNREADABLE' ? piecesOf(about) : [],
       off:
         about !== undefined
-          ? offOf(about, isTicked, hasSeenBytes)
-          : isEager && current !== undefined && read === undefined && eager.error === null
+          ? whyNotYet(about, agreement)
+          : isEager && current !== undefined && read === undefined && live.error === null
             ? 'Being read.'
             : undefined,
-      tick: (next) => setTickedText(next ? aboutText : undefined),
-      seeBytes: () => setSeenText(aboutText),
-      act() {
-        const go = waiting.current;
-        forget();
-        go?.();
-      },
+      tick: (isOn) =>
+        setAgreement(({ seen }) => ({ seen, ...(isOn && about && { text: about.text, ticked: reading }) })),
+      seeBytes: () => setAgreement((before) => ({ ...before, seen: reading })),
+      act: () => void act(),
       cancel: forget,
     },
   };
-}
-
-function offOf({ risk }: Description, isTicked: boolean, hasSeenBytes: boolean): string | undefined {
-  if (risk === 'UNREADABLE' && !hasSeenBytes) return 'Open the bytes first.';
-  return isTicked ? undefined : 'Tick the sentence first.';
 }

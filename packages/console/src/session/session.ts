@@ -54,11 +54,9 @@ const revive = async ({ keyPair, ...session }: StoredSession): Promise<Session> 
 };
 
 export async function openSession(session: Session): Promise<void> {
-  const { ended } = state.get();
-  if (ended !== undefined && isOther(ended.session, session)) leave();
   const { key, publicKey: _, ...described } = session;
   await writeSession({ ...described, keyPair: key.keyPair });
-  state.set({ isKnown: true, session, ended: undefined });
+  enter(session);
   tabs.postMessage('changed');
 }
 
@@ -102,6 +100,13 @@ export async function forgetSession(): Promise<void> {
 }
 
 /** What one person read and typed is not for the next. */
+function enter(session: Session): void {
+  const { session: open, ended } = state.get();
+  const before = open ?? ended?.session;
+  if (before !== undefined && isOther(before, session)) leave();
+  state.set({ isKnown: true, session, ended: undefined });
+}
+
 const isOther = (before: Session, now: Session): boolean =>
   before.userId !== now.userId || before.organizationId !== now.organizationId;
 
@@ -112,16 +117,14 @@ async function followTabs(said: unknown): Promise<void> {
     return;
   }
   const stored = await readSession().catch(() => undefined);
-  const { session, ended } = state.get();
   if (stored === undefined) {
     state.set({ isKnown: true, session: undefined, ended: undefined });
     return;
   }
   const revived = await revive(stored);
+  const { session } = state.get();
   if (revived.publicKey === session?.publicKey && revived.expiresAtMs === session.expiresAtMs) return;
-  const before = session ?? ended?.session;
-  if (before !== undefined && isOther(before, revived)) leave();
-  state.set({ isKnown: true, session: revived, ended: undefined });
+  enter(revived);
 }
 
 tabs.onmessage = ({ data }: MessageEvent<unknown>) => void followTabs(data);

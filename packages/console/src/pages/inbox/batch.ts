@@ -1,9 +1,10 @@
 import type { Approval } from '../../api/approvals.ts';
+import { readingOf } from '../../api/reading.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
 import { formatUnits } from '../../lib/amounts.ts';
 import { readAmount } from '../request/moved.ts';
-import { readingOf, whyNotApprove, withRequestCheck } from '../request/reading.ts';
+import { whyNotApprove, withRequestCheck } from '../request/reading.ts';
 import { isOpen } from '../request/words.ts';
 
 export interface BatchItem {

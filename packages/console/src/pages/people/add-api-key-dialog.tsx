@@ -9,7 +9,7 @@ import { fieldProblem } from '../../kit/problem-note.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { Select } from '../../kit/select.tsx';
 import { useOrganization } from '../../session/organization.ts';
-import { useSession } from '../../session/session.ts';
+import { useSessionEnd } from '../../session/use-session-end.ts';
 import { useSecret } from '../wallets/use-secret.ts';
 import styles from './people.module.css';
 
@@ -123,10 +123,7 @@ interface PrivateHalfProps {
 /** Shows for a minute, and exists nowhere but in this dialog. */
 function PrivateHalf({ pair, userId, onEnd }: PrivateHalfProps) {
   const { organizationId } = useOrganization();
-  const isSignedIn = useSession() !== undefined;
-  useEffect(() => {
-    if (!isSignedIn) onEnd();
-  }, [isSignedIn, onEnd]);
+  useSessionEnd(onEnd);
   const { value, timeLeft, reveal, hide } = useSecret<string>();
   const text = JSON.stringify(
     { organizationId, userId, apiPublicKey: pair.publicKey, apiPrivateKey: pair.privateKey },

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { ActDialog } from '../../kit/act-dialog.tsx';
 import { Avatar } from '../../kit/avatar.tsx';
+import { ChangedMeanwhile } from '../../kit/changed-meanwhile.tsx';
 import { Checkbox, TextField } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
 import { QuorumRing } from '../../kit/quorum-ring.tsx';
@@ -16,12 +17,19 @@ export interface ChangeQuorumDialogProps {
 
 /** Whoever is in it can do everything, so the consequence shows as soon as it is chosen. */
 export function ChangeQuorumDialog({ threshold, userIds, users, onClose }: ChangeQuorumDialogProps) {
+  const [base, setBase] = useState({ threshold, userIds });
   const [chosen, setChosen] = useState<readonly string[]>(userIds);
   const [text, setText] = useState(String(threshold));
+  const isOld = !isSameQuorum(base, { threshold, userIds });
+  const rebase = (keep: 'mine' | 'theirs'): void => {
+    setBase({ threshold, userIds });
+    if (keep === 'mine') return;
+    setChosen(userIds);
+    setText(String(threshold));
+  };
   const number = Number(text);
   const isNumber = /^[0-9]{1,3}$/.test(text) && number >= 1 && number <= chosen.length;
-  const isSame =
-    number === threshold && chosen.length === userIds.length && chosen.every((userId) => userIds.includes(userId));
+  const isSame = isSameQuorum({ threshold: number, userIds: chosen }, { threshold, userIds });
   const people = users.filter(({ userId }) => chosen.includes(userId));
   return (
     <ActDialog
@@ -32,15 +40,27 @@ export function ChangeQuorumDialog({ threshold, userIds, users, onClose }: Chang
       act="Change the quorum"
       acting="Changing…"
       off={
-        chosen.length === 0
-          ? 'Choose somebody.'
-          : !isNumber
-            ? `Choose a number from 1 to ${chosen.length}.`
-            : isSame && 'Nothing is changed yet.'
+        isOld
+          ? 'Choose between the two changes first.'
+          : chosen.length === 0
+            ? 'Choose somebody.'
+            : !isNumber
+              ? `Choose a number from 1 to ${chosen.length}.`
+              : isSame && 'Nothing is changed yet.'
       }
       isEager
       onClose={onClose}
     >
+      {isOld && (
+        <ChangedMeanwhile
+          what="quorum"
+          now={`${threshold} of ${users
+            .filter(({ userId }) => userIds.includes(userId))
+            .map(({ userName }) => userName)
+            .join(', ')}`}
+          onRebase={rebase}
+        />
+      )}
       <div className={styles.ring}>
         <QuorumRing size="small" threshold={isNumber ? number : 0} people={people} tone={isSame ? 'ink' : 'deny'} />
       </div>
@@ -78,3 +98,13 @@ export function ChangeQuorumDialog({ threshold, userIds, users, onClose }: Chang
     </ActDialog>
   );
 }
+
+interface Quorum {
+  readonly threshold: number;
+  readonly userIds: readonly string[];
+}
+
+const isSameQuorum = (one: Quorum, other: Quorum): boolean =>
+  one.threshold === other.threshold &&
+  one.userIds.length === other.userIds.length &&
+  one.userIds.every((userId) => other.userIds.includes(userId));

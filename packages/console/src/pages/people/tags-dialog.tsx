@@ -19,8 +19,11 @@ export function TagsDialog({ tags, onClose }: { readonly tags: readonly TagChoic
   const field = useRef<HTMLInputElement>(null);
   const parameters = { userTagName: name.trim(), userIds: [] };
   const create = useAct('createUserTag', { current: parameters });
+  const stops = off ?? ((parameters.userTagName === '' && 'Type a name.') || create.consent.off);
   const add = async (): Promise<void> => {
-    if (parameters.userTagName !== '' && (await create.submit(parameters)).state !== 'refused') setName('');
+    // Enter in the field comes here too, whatever the button shows.
+    if (stops || create.isBusy) return;
+    if ((await create.submit(parameters)).state !== 'refused') setName('');
   };
   const close = (): void => setOpened(undefined);
   return (
@@ -71,12 +74,7 @@ export function TagsDialog({ tags, onClose }: { readonly tags: readonly TagChoic
             <TextField ref={field} label="New tag" value={name} onChange={setName} maxLength={255} />
             <ConsentBox consent={create.consent} />
             <div className={styles.buttons}>
-              <Button
-                icon="plus"
-                busy={create.isBusy && 'Creating…'}
-                off={off ?? ((parameters.userTagName === '' && 'Type a name.') || create.consent.off)}
-                onClick={() => void add()}
-              >
+              <Button icon="plus" busy={create.isBusy && 'Creating…'} off={stops} onClick={() => void add()}>
                 Create tag
               </Button>
             </div>

@@ -45,8 +45,10 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
   const { description, isCurrent, sound, error } = useDescription(draft, policyId);
   const errors = description?.errors.length ?? 0;
 
-  const creates = useAct('createPolicy');
-  const updates = useAct('updatePolicy');
+  const created = toCreate(draft);
+  const updated = toUpdate(policyId ?? '', draft, stored);
+  const creates = useAct('createPolicy', { current: created });
+  const updates = useAct('updatePolicy', { current: updated });
   const { outcome, isBusy, reset, consent } = policyId === undefined ? creates : updates;
   const change = (edit: Partial<Draft>): void => {
     set(edit);
@@ -61,13 +63,13 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
     }
   };
   const propose = (): void => {
-    if (policyId === undefined) void finish(creates.submit(toCreate(draft)));
-    else void finish(updates.submit(toUpdate(policyId, draft, stored)));
+    if (policyId === undefined) void finish(creates.submit(created));
+    else void finish(updates.submit(updated));
   };
   const repeat = (): void => void finish(policyId === undefined ? creates.repeat() : updates.repeat());
   const same = {
     method: policyId === undefined ? 'createPolicy' : 'updatePolicy',
-    parameters: policyId === undefined ? toCreate(draft) : toUpdate(policyId, draft, stored),
+    parameters: policyId === undefined ? created : updated,
   };
 
   const stops =
@@ -225,7 +227,7 @@ export function PolicyEditor({ policyId, stored }: PolicyEditorProps) {
         </div>
         <WhatWouldHappen policyId={policyId} sound={sound} hasErrors={errors > 0} />
       </div>
-      <ConsentDialog consent={consent} act="Propose policy" />
+      <ConsentDialog consent={consent} act="Propose policy" off={stops} />
       <Dialog
         open={opened === 'diff'}
         onClose={() => setOpened(undefined)}

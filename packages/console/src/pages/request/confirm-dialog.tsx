@@ -1,13 +1,13 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
+import type { ExactPiece } from '../../api/exact-bytes.ts';
 import type { Description } from '../../api/types.ts';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { ExactBytesList } from '../../kit/exact-bytes-list.tsx';
 import { Checkbox } from '../../kit/field.tsx';
 import { Kbd } from '../../kit/kbd.tsx';
 import { Note } from '../../kit/note.tsx';
 import { RequestWords } from '../../kit/request-words.tsx';
-import type { ExactPiece } from './exact-bytes.ts';
-import { ExactBytesList } from './exact-bytes-list.tsx';
 import styles from './request.module.css';
 
 export type Verb = 'Approve' | 'Reject';
@@ -50,20 +50,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           ? 'Tick the sentence first.'
           : undefined);
 
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || off !== undefined) return;
-      event.preventDefault();
-      onAct();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, [off, onAct]);
-
   return (
     <Dialog
       open
       onClose={onClose}
+      onCtrlEnter={() => {
+        if (off === undefined) onAct();
+      }}
       title={verb === 'Approve' ? 'Approve this request?' : 'Reject this request?'}
       footer={
         <>

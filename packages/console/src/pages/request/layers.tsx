@@ -1,8 +1,10 @@
 import type { Activity } from '@custos/sdk';
 import { useState } from 'react';
+import { type ExactPiece, exactPieces, isDigestOf } from '../../api/exact-bytes.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
 import { Code } from '../../kit/code.tsx';
+import { ExactBytesList } from '../../kit/exact-bytes-list.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { Hash } from '../../kit/hash.tsx';
 import { Icon } from '../../kit/icon.tsx';
@@ -10,8 +12,6 @@ import { LinkButton } from '../../kit/link-button.tsx';
 import { SameWith } from '../../kit/same-with.tsx';
 import { shortHash } from '../../lib/addresses.ts';
 import { DescribedFields } from './described-fields.tsx';
-import { type ExactPiece, exactPieces, isDigestOf } from './exact-bytes.ts';
-import { ExactBytesList } from './exact-bytes-list.tsx';
 import { whyNotChecked } from './reading.ts';
 import styles from './request.module.css';
 
@@ -59,7 +59,7 @@ export function LayerContent({ layer, activity, description, checks }: LayerProp
 
 function Bytes({ activity, description, checks }: LayerProps) {
   const { bytes, risk } = description;
-  const pieces = exactPieces(description, checks?.request);
+  const pieces = exactPieces(description, checks?.request.body);
   return (
     <div className={styles.stack}>
       <Facts>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useMemo, useState } from 'react';
 import { type Approval, useApproval, useVoteChecks } from '../../api/approvals.ts';
+import { exactPieces } from '../../api/exact-bytes.ts';
 import { problemOf } from '../../api/problem.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
@@ -11,7 +12,6 @@ import { Note } from '../../kit/note.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { DecisionBar } from './decision-bar.tsx';
-import { exactPieces } from './exact-bytes.ts';
 import type { Layer } from './layers.tsx';
 import { withRequestCheck } from './reading.ts';
 import { RequestSheet } from './request-sheet.tsx';
@@ -104,7 +104,7 @@ export function Confirmation({ description, checks, decision }: ConfirmationProp
       byPasskey={confirmation.byPasskey}
       description={description}
       reading={decision.reading}
-      pieces={exactPieces(description, checks?.request)}
+      pieces={exactPieces(description, checks?.request.body)}
       hasSeenBytes={decision.hasSeenBytes}
       onSeeBytes={decision.seeBytes}
       off={confirmation.verb === 'Approve' ? decision.approveOff : decision.offReason}

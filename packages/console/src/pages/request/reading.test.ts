@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { readingOf } from '../../api/reading.ts';
 import type { Description } from '../../api/types.ts';
 import type { VoteFindings } from '../../api/vote.ts';
-import { readingOf, whyNotApprove, withRequestCheck } from './reading.ts';
+import { whyNotApprove, withRequestCheck } from './reading.ts';
 
 const base = {
   type: 'T',

@@ -2,6 +2,7 @@ import type { Activity, Stamper } from '@custos/sdk';
 import { useEffect, useRef, useState } from 'react';
 import type { Approval } from '../../api/approvals.ts';
 import { connection } from '../../api/connection.ts';
+import { readingOf } from '../../api/reading.ts';
 import type { Description } from '../../api/types.ts';
 import { type Outcome, useSubmit } from '../../api/use-submit.ts';
 import type { VoteFindings } from '../../api/vote.ts';
@@ -12,7 +13,7 @@ import { useOrganization } from '../../session/organization.ts';
 import { whyNoPasskeys } from '../../session/passkeys.ts';
 import { useSessionState } from '../../session/session.ts';
 import type { Verb } from './confirm-dialog.tsx';
-import { readingOf, whyNotApprove } from './reading.ts';
+import { whyNotApprove } from './reading.ts';
 import { isOpen } from './words.ts';
 
 export interface Confirmation {

@@ -42,7 +42,10 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
     if (done.state !== 'refused') discard();
     if (done.state === 'completed') onClose();
   };
+  const stops = off ?? consent.off;
   const create = (): void => {
+    // Enter in a field comes here too, whatever the button shows.
+    if (stops || isBusy || outcome?.state === 'waits') return;
     setIsTried(true);
     if (name === '') nameField.current?.focus();
     else void finish(submit(parameters));
@@ -59,7 +62,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
           <SameWithLink method="createPrivateKeys" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
-            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={off ?? consent.off}>
+            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={stops}>
               Create private key
             </Button>
           )}

@@ -41,7 +41,10 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
       await navigate({ to: '/wallets/$walletId', params: { walletId: done.result.walletId } });
     } else if (done.state === 'waits') discard();
   };
+  const stops = off ?? consent.off;
   const create = (): void => {
+    // Enter in a field comes here too, whatever the button shows.
+    if (stops || isBusy || outcome?.state === 'waits') return;
     setIsTried(true);
     if (name === '') nameField.current?.focus();
     else if (value.chains.length > 0) void finish(submit(parameters));
@@ -59,7 +62,7 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
           <SameWithLink method="createWallet" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
-            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={off ?? consent.off}>
+            <Button kind="ink" onClick={create} busy={isBusy && 'Creating…'} off={stops}>
               Create wallet
             </Button>
           )}

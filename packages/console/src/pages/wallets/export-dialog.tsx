@@ -15,7 +15,6 @@ import { SameWithLink } from '../../kit/same-with.tsx';
 import { ActivityStatus } from '../../kit/status-mark.tsx';
 import { useAct } from '../../kit/use-act.ts';
 import { useOrganization } from '../../session/organization.ts';
-import { useSamePerson } from '../../session/same-person.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
 import { bundleIn, EXPORTS, type ExportSubject, exportParameters } from './export-model.ts';
 import { forgetExport, type HeldExport, holdExport, useHeldExport } from './held-exports.ts';
@@ -178,7 +177,6 @@ interface ReadyProps extends ExportDialogProps {
 
 function Ready({ subject, bundle, target, onClose }: ReadyProps) {
   const { organizationId } = useOrganization();
-  useSamePerson(onClose);
   const [problem, setProblem] = useState<Problem>();
   return (
     <Dialog

@@ -12,6 +12,7 @@ import { type Consent, useAct } from '../../kit/use-act.ts';
 import { accountOf, type Curve } from '../../lib/chains.ts';
 import { useOrganization } from '../../session/organization.ts';
 import { useSessionOrThrow } from '../../session/session.ts';
+import { useSessionEnd } from '../../session/use-session-end.ts';
 import { ChainPicker, presetsOf } from './chain-picker.tsx';
 import { CURVES } from './create-key-dialog.tsx';
 import { keyProblem, sealKey, sealWords, wordsIn, wordsProblem } from './import-model.ts';
@@ -39,7 +40,9 @@ export function ImportWordsForm({ importBundle, choice, onClose, onDone }: Impor
   const forget = (): void => {
     setWords('');
     setPassphrase('');
+    setIsTried(false);
   };
+  useSessionEnd(forget);
   const wrong = wordsProblem(words);
   const parametersWith = (encryptedBundle: string) => ({
     userId,
@@ -63,7 +66,6 @@ export function ImportWordsForm({ importBundle, choice, onClose, onDone }: Impor
       const sealed = await sealWords({ importBundle, organizationId, userId }, words, passphrase);
       // From here on only what is sealed exists: sending it again needs no words.
       forget();
-      setIsTried(false);
       await finish(send(parametersWith(sealed)));
     } catch (error) {
       setProblem(problemOf(error));
@@ -133,6 +135,11 @@ export function ImportKeyForm({ importBundle, choice, onClose, onDone }: ImportF
   const { organizationId } = useOrganization();
   const { userId } = useSessionOrThrow();
   const field = useRef<HTMLInputElement>(null);
+  const forget = (): void => {
+    setKey('');
+    setIsTried(false);
+  };
+  useSessionEnd(forget);
   const wrong = keyProblem(key, curve);
   const formats = presetsOf(chains)
     .filter((preset) => preset.curve === curve)
@@ -156,8 +163,7 @@ export function ImportKeyForm({ importBundle, choice, onClose, onDone }: ImportF
     if (!(await grants(described))) return;
     try {
       const sealed = await sealKey({ importBundle, organizationId, userId }, key, curve);
-      setKey('');
-      setIsTried(false);
+      forget();
       await finish(send(parametersWith(sealed)));
     } catch (error) {
       setProblem(problemOf(error));

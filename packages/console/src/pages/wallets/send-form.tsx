@@ -222,7 +222,7 @@ export function SendForm({ walletId, places, place, onPlace, onClose }: SendForm
           >
             {verb}
           </Button>
-          <ConsentDialog consent={consent} act={verb} icon={asks ? 'passkey' : 'send'} />
+          <ConsentDialog consent={consent} act={verb} off={stops} icon={asks ? 'passkey' : 'send'} />
           {wish !== undefined && (
             <div>
               <SameWithLink method={method} parameters={wish.parameters} />

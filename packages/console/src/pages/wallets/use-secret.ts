@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { announce } from '../../app/announcer.tsx';
-import { currentSession, useSession } from '../../session/session.ts';
+import { currentSession } from '../../session/session.ts';
+import { useSessionEnd } from '../../session/use-session-end.ts';
 
 const SHOWN_MS = 60_000;
 /** How long it still shows, in words that change twice instead of ticking. */
@@ -33,11 +34,7 @@ export function useSecret<Value>(): Secret<Value> {
     setTimeLeft('');
   }, []);
   const isShown = value !== undefined;
-  // The page stays when a session ends, and whoever comes to it then may be somebody else.
-  const isSignedIn = useSession() !== undefined;
-  useEffect(() => {
-    if (!isSignedIn) hide();
-  }, [isSignedIn, hide]);
+  useSessionEnd(hide);
   useEffect(() => {
     if (!isShown) return;
     const timers = WORDS.map(([after, words]) => setTimeout(() => setTimeLeft(words), after));
@@ -65,9 +62,11 @@ export function useSecret<Value>(): Secret<Value> {
     };
   }, []);
   const reveal = useCallback(async (open: () => Promise<Value>): Promise<void> => {
+    const asker = currentSession()?.publicKey;
     const opened = await open();
-    // A dialog that was closed meanwhile, a page that is hidden and one without a session show nothing.
-    if (!isMounted.current || document.visibilityState !== 'visible' || currentSession() === undefined) return;
+    // A dialog that was closed meanwhile, a page that is hidden and one whose session ended show nothing.
+    if (!isMounted.current || document.visibilityState !== 'visible') return;
+    if (asker === undefined || currentSession()?.publicKey !== asker) return;
     setValue(opened);
     setWasShown(true);
   }, []);

@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Description } from '../../api/types.ts';
-import type { RequestCheck } from '../../api/vote.ts';
 import { exactPieces, isDigestOf, sizeOf } from './exact-bytes.ts';
+import type { Description } from './types.ts';
 
 const description = (unsigned?: string): Description =>
   ({ ...(unsigned !== undefined && { bytes: { algorithm: 'none', digest: '0x', unsigned } }) }) as Description;
-const known = (parameters: unknown): RequestCheck => ({
-  state: 'known',
-  body: JSON.stringify({ type: 'T', parameters }),
-});
+const known = (parameters: unknown): string => JSON.stringify({ type: 'T', parameters });
 
 test('a digest is vouched for only where it was computed here', () => {
   const digest = '0xbc36789e7a1e281436464229828f817d6612f7b477d66591ff96a9e064bcc98a';
@@ -44,13 +40,14 @@ describe('the exact bytes of a request', () => {
   test('are the whole request where nothing else is whole', () => {
     const request = known({ to: '0x1' });
     expect(exactPieces(description('0x0c…'), request)).toEqual([
-      { label: 'The whole request', text: request.body, isHex: false },
+      { label: 'The whole request', text: request, isHex: false },
     ]);
     expect(exactPieces(description(), request)).toHaveLength(1);
   });
 
   test('are nothing where they are not here', () => {
-    expect(exactPieces(description(), { state: 'not-checkable', body: undefined })).toEqual([]);
+    expect(exactPieces(description(), undefined)).toEqual([]);
     expect(exactPieces(description('0x0c…'), undefined)).toEqual([]);
+    expect(exactPieces(description(''), undefined)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
-import { Code } from '../../kit/code.tsx';
-import { Hatch } from '../../kit/hatch.tsx';
-import { formatBytes } from '../../lib/amounts.ts';
-import { type ExactPiece, sizeOf } from './exact-bytes.ts';
-import styles from './request.module.css';
+import { type ExactPiece, sizeOf } from '../api/exact-bytes.ts';
+import { formatBytes } from '../lib/amounts.ts';
+import { Code } from './code.tsx';
+import styles from './exact-bytes-list.module.css';
+import { Hatch } from './hatch.tsx';
 
 export interface ExactBytesListProps {
   readonly pieces: readonly ExactPiece[];

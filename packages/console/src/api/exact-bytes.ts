@@ -1,7 +1,6 @@
-import type { Description } from '../../api/types.ts';
-import type { RequestCheck } from '../../api/vote.ts';
-import { fromHex, toHex } from '../../lib/bytes.ts';
-import { keccak256 } from '../../lib/keccak.ts';
+import { fromHex, toHex } from '../lib/bytes.ts';
+import { keccak256 } from '../lib/keccak.ts';
+import type { Description } from './types.ts';
 
 /** One piece of what a request asks to be signed or done, whole. */
 export interface ExactPiece {
@@ -16,22 +15,24 @@ const HEX = /^(?:0x)?(?:[0-9a-f]{2})+$/i;
 /** The service cuts what is long, and says so with dots. */
 const isWhole = (hex: string): boolean => !hex.endsWith('…');
 
+/** Nothing is no bytes that anybody could look at. */
+const isText = (found: unknown): found is string => typeof found === 'string' && found !== '';
+
 const pieceOf = (label: string, text: string): ExactPiece => ({ label, text, isHex: HEX.test(text) });
 
 /**
  * Everything that a decision covers, nothing cut: the payloads of the request's own bytes where they are known here, else
  * what the service says is signed, else the whole stored request. Empty where the bytes are not there at all.
  */
-export function exactPieces(description: Description, request: RequestCheck | undefined): readonly ExactPiece[] {
-  const body = request?.body;
+export function exactPieces(description: Description, body: string | undefined): readonly ExactPiece[] {
   const { payloads, payload, unsignedTransaction } = parametersIn(body);
-  if (Array.isArray(payloads) && payloads.length > 0 && payloads.every((one) => typeof one === 'string')) {
+  if (Array.isArray(payloads) && payloads.length > 0 && payloads.every(isText)) {
     return payloads.map((one, index) => pieceOf(`Payload ${index + 1} of ${payloads.length}`, one));
   }
-  if (typeof payload === 'string') return [pieceOf('Payload', payload)];
-  if (typeof unsignedTransaction === 'string') return [pieceOf('Unsigned transaction', unsignedTransaction)];
+  if (isText(payload)) return [pieceOf('Payload', payload)];
+  if (isText(unsignedTransaction)) return [pieceOf('Unsigned transaction', unsignedTransaction)];
   const said = description.bytes?.unsigned;
-  if (said !== undefined && isWhole(said)) return [pieceOf('Bytes', said)];
+  if (isText(said) && isWhole(said)) return [pieceOf('Bytes', said)];
   return body === undefined ? [] : [{ label: 'The whole request', text: body, isHex: false }];
 }
 
