@@ -46,6 +46,17 @@ export class OpenActivityReader extends Reader {
     return found;
   }
 
+  /** Whether an activity of the organization stands, or stood, at a place. */
+  async hasPlace(organizationId: OrganizationId, { id }: OpenPlace): Promise<boolean> {
+    const row = await this.db
+      .selectFrom('activity')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   async #part(organizationId: OrganizationId, part: Part, range: OpenRange): Promise<OpenActivity[]> {
     const { lapsedUntilMs, from, isBackwards, limit } = range;
     const direction = isBackwards ? 'desc' : 'asc';

@@ -198,6 +198,7 @@ export const cases: DomainCases = {
     hostile: byRoot(() => ({})),
   },
   list_webhook_deliveries: {
+    ids: { filterByActivityId: [] },
     query: {
       parameters: async (world) => {
         await newDelivery(world);

@@ -7,7 +7,7 @@ import { LIMITS } from '../../../lib/limits.ts';
 import type { PageInfo } from '../../../lib/pagination.ts';
 import { type ApprovalInputs, approvalOf } from './approval.ts';
 import { awaitedCacheOf, awaitedKeyOf } from './awaited-cache.ts';
-import { type InboxCursor, printInboxCursor } from './inbox-cursor.ts';
+import { type InboxCursor, noCursor, printInboxCursor } from './inbox-cursor.ts';
 import type { Approval } from './shapes.ts';
 
 const OPEN: readonly ActivityStatus[] = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'];
@@ -43,6 +43,7 @@ export class Inbox {
   async page(request: InboxRequest, isWanted: Wanted): Promise<{ items: Approval[]; pageInfo: PageInfo }> {
     const { after, before, limit } = request;
     const start = before ?? after;
+    if (start !== undefined && !(await this.#isOwn(start))) throw noCursor(before === undefined ? 'after' : 'before');
     const lapsedUntilMs = start?.lapsedUntilMs ?? this.#lapsedUntilMs;
     const isBackwards = before !== undefined;
     const shown: { approval: Approval; place: OpenPlace }[] = [];
@@ -120,6 +121,12 @@ export class Inbox {
     }
     const count = isComplete ? open.length : await read(ActivityReader).count(actor.organizationId, OPEN, COUNTED_MAX);
     return { forMe, forOthers: count - forMe, isComplete };
+  }
+
+  /** An activity may have been decided since, and stays where it was in the list. */
+  async #isOwn(place: OpenPlace): Promise<boolean> {
+    const { read, actor } = this.#inputs;
+    return await read(OpenActivityReader).hasPlace(actor.organizationId, place);
   }
 
   get #lapsedUntilMs(): number {
