@@ -104,9 +104,11 @@ describe('endpoints', () => {
     expect(endpointId).toMatch(UUID);
     expect(created.activity.status).toBe('ACTIVITY_STATUS_COMPLETED');
     const expected = { endpointId, organizationId, url: receiver.url, name, isActive: true };
+    // The last is an addition of ours.
     expect(created.webhookEndpoint).toEqual({
       ...expected,
       subscriptions: [{ ...subscriptions[0], isActive: true }],
+      includeDescription: false,
     });
     const listed = async () =>
       (await root.listWebhookEndpoints({})).webhookEndpoints.find((endpoint) => endpoint.endpointId === endpointId);
