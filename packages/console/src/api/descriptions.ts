@@ -9,7 +9,8 @@ import type { Description } from './types.ts';
 const BATCH_MAX = 100;
 /** Rows come into view in bursts; those of a burst are asked for together. */
 const GATHER_MS = 30;
-const KEPT_MS = 10 * 60_000;
+/** Whoever scrolls through very many rows does not come back to most of them. */
+const KEPT_MS = 60_000;
 
 interface Waiting {
   readonly activityId: string;

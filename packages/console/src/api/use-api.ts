@@ -72,26 +72,36 @@ export interface Paged<Item> {
   readonly loadMore: () => void;
 }
 
-export interface UseApiPagesOptions<Item> extends UseApiOptions {
+export interface UseApiPagesOptions<Item, Answer, Kept> extends UseApiOptions {
   readonly pageSize?: number;
   /** What tells rows apart, where it is not an id. */
   readonly keyOf?: (item: Item) => string;
+  /** What is kept of an answer with its `pageInfo`, for lists of very many large items. */
+  readonly keep?: (answer: Answer) => Kept;
 }
 
 /** A list that is read page by page. `pick` takes the items out of an answer. */
-export function useApiPages<Method extends QueryMethod, Item>(
+export function useApiPages<Method extends QueryMethod, Item, Kept = AnswerOf<Method>>(
   method: Method,
   parameters: Omit<ParametersOf<Method>, 'paginationOptions'>,
-  pick: (answer: AnswerOf<Method>) => readonly Item[],
-  { enabled = true, everyMs, organizationId, pageSize = 100, keyOf }: UseApiPagesOptions<Item> = {},
+  pick: (kept: Kept) => readonly Item[],
+  {
+    enabled = true,
+    everyMs,
+    organizationId,
+    pageSize = 100,
+    keyOf,
+    keep,
+  }: UseApiPagesOptions<Item, AnswerOf<Method>, Kept> = {},
 ): Paged<Item> {
   const client = useClient();
   const shown = useShownKey(organizationId);
   const { session } = useSessionState();
-  const read = (after: string, signal: AbortSignal): Promise<AnswerOf<Method>> => {
+  const read = async (after: string, signal: AbortSignal): Promise<Kept> => {
     const paginationOptions = { limit: String(pageSize), ...(after !== '' && { after }) };
     const options = { signal, ...(organizationId !== undefined && { organizationId }) };
-    return call(client, method, { ...parameters, paginationOptions }, options);
+    const answer = await call(client, method, { ...parameters, paginationOptions }, options);
+    return keep === undefined ? (answer as unknown as Kept) : keep(answer);
   };
   const queryKey = ['api', shown, method, parameters, { pageSize }];
   const meta: PagesMeta = {
@@ -120,7 +130,7 @@ export function useApiPages<Method extends QueryMethod, Item>(
   });
   const pages = query.data?.pages;
   // biome-ignore lint/correctness/useExhaustiveDependencies: every `pick` of one list picks the same
-  const items = useMemo(() => (pages ?? []).flatMap((page) => pick(page as AnswerOf<Method>)), [pages]);
+  const items = useMemo(() => (pages ?? []).flatMap((page) => pick(page as Kept)), [pages]);
   return {
     items,
     query,

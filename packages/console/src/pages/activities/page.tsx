@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useDescriptions } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
-import { useApi, useApiPages } from '../../api/use-api.ts';
+import { type AnswerOf, useApi, useApiPages } from '../../api/use-api.ts';
 import { LiveState } from '../../app/connection-banner.tsx';
 import { Avatar } from '../../kit/avatar.tsx';
 import { Button } from '../../kit/button.tsx';
@@ -35,15 +35,13 @@ const TYPES = [
 export function ActivitiesPage() {
   const search = useSearch({ from: '/shell/activities' });
   const navigate = useNavigate();
-  const paged = useApiPages('listActivities', parametersOf(search), ({ activities }) => activities, {
-    keyOf: ({ id }) => id,
-  });
+  const paged = useApiPages('listActivities', parametersOf(search), ({ rows }) => rows, { keep: toRows });
   const { items, query } = paged;
   const setSearch = (change: { readonly [Name in keyof ActivitySearch]?: string }): void => {
     const next = Object.fromEntries(Object.entries({ ...search, ...change }).filter(([, value]) => value !== ANY));
     void navigate({ to: '/activities', search: next as ActivitySearch, replace: true });
   };
-  const columns = useMemo((): readonly Column<Activity>[] => COLUMNS, []);
+  const columns = useMemo((): readonly Column<Row>[] => COLUMNS, []);
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <Page
@@ -95,10 +93,28 @@ export function ActivitiesPage() {
   );
 }
 
-const COLUMNS: readonly Column<Activity>[] = [
-  { id: 'sentence', header: 'What', width: 'minmax(0, 1fr)', cell: (activity) => <What activity={activity} /> },
+/** What a row shows: of a hundred thousand, whole requests with their votes would fill the memory. */
+interface Row extends Pick<Activity, 'id' | 'type' | 'status' | 'createdAt'> {
+  readonly submitter: string | undefined;
+}
+
+const toRows = ({ activities, pageInfo }: AnswerOf<'listActivities'>) => ({
+  rows: activities.map(
+    (activity): Row => ({
+      id: activity.id,
+      type: activity.type,
+      status: activity.status,
+      createdAt: activity.createdAt,
+      submitter: submitterOf(activity)?.userName,
+    }),
+  ),
+  pageInfo,
+});
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: 'sentence', header: 'What', width: 'minmax(0, 1fr)', cell: (row) => <What row={row} /> },
   { id: 'status', header: 'State', width: '170px', cell: ({ status }) => <ActivityStatus status={status} bare /> },
-  { id: 'who', header: 'Who', width: '190px', cell: (activity) => <Who activity={activity} /> },
+  { id: 'who', header: 'Who', width: '190px', cell: ({ submitter }) => <Who submitter={submitter} /> },
   {
     id: 'when',
     header: 'When',
@@ -109,19 +125,19 @@ const COLUMNS: readonly Column<Activity>[] = [
 ];
 
 /** Its sentence, asked for as the row comes into view; the type until then. */
-function What({ activity }: { readonly activity: Activity }) {
-  const ids = useMemo(() => [activity.id], [activity.id]);
-  const description = useDescriptions(ids).get(activity.id);
+function What({ row: { id, type } }: { readonly row: Row }) {
+  const ids = useMemo(() => [id], [id]);
+  const description = useDescriptions(ids).get(id);
   return (
     <Link
       to="/activities/$activityId"
-      params={{ activityId: activity.id }}
+      params={{ activityId: id }}
       className={styles.what}
       // The row is the tab stop; the link is for whoever opens it elsewhere.
       tabIndex={-1}
     >
       {description === undefined ? (
-        <span className={styles.type}>{plainType(activity.type)}</span>
+        <span className={styles.type}>{plainType(type)}</span>
       ) : (
         <Sentence parts={description.sentence} size="fact" />
       )}
@@ -129,13 +145,12 @@ function What({ activity }: { readonly activity: Activity }) {
   );
 }
 
-function Who({ activity }: { readonly activity: Activity }) {
-  const submitter = submitterOf(activity);
+function Who({ submitter }: { readonly submitter: string | undefined }) {
   if (submitter === undefined) return <>the service</>;
   return (
     <span className={styles.who}>
-      <Avatar name={submitter.userName} size={22} />
-      <bdi>{submitter.userName}</bdi>
+      <Avatar name={submitter} size={22} />
+      <bdi>{submitter}</bdi>
     </span>
   );
 }
