@@ -24,7 +24,7 @@ const CHANGES: readonly (readonly [type: RegExp, methods: RegExp])[] = [
   [/SMART_CONTRACT/, /smartContract|asset/i],
 ];
 
-/** What an event makes stale. What is not known here concerns everything, so that a newer service misses nothing. */
+/** What an event makes stale. An event of a kind that this page does not know makes everything stale. */
 export function concernOf(event: FeedEvent): Concern {
   switch (event.kind) {
     case 'ACTIVITY': {

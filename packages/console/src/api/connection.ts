@@ -19,7 +19,7 @@ export const connection = createStore<Connection>({
 /** Headers carry whole seconds. */
 const RESOLUTION_MS = 1000;
 
-/** An answer that only says that there is none. A 503 that names no time to come back is about a setting. */
+/** The service did not really answer. A 503 without a time to come back means that a setting is missing instead. */
 const isNoAnswer = ({ status, headers }: Response): boolean =>
   status === 502 || status === 504 || (status === 503 && (headers.has('retry-after') || !isJson(headers)));
 
@@ -92,7 +92,7 @@ export const watchedFetch: typeof globalThis.fetch = async (input, init) => {
     noteAnswer(response);
     return response;
   } catch (error) {
-    // Whoever left the page waits for nothing. Answers that took too long are noted by whoever waited.
+    // The page itself gave up, so this says nothing about the service. The caller notes an answer that took too long.
     const isAborted = init?.signal?.aborted === true && !(error instanceof TypeError);
     if (!isAborted) noteLoss();
     throw error;

@@ -9,7 +9,7 @@ import type { Description } from './types.ts';
 const BATCH_MAX = 100;
 /** Rows come into view in bursts; those of a burst are asked for together. */
 const GATHER_MS = 30;
-/** Whoever scrolls through very many rows does not come back to most of them. */
+/** After a long scroll, people return to few of the rows. */
 const KEPT_MS = 60_000;
 
 interface Waiting {

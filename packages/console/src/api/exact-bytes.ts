@@ -49,7 +49,7 @@ function parametersIn(body: string | undefined): Record<string, unknown> {
 /** More would keep the page waiting for a digest that nobody reads. */
 const HASHED_MAX = 64 * 1024;
 
-/** Whether the digest is that of what is shown, as far as this browser computes it: typed data are hashed otherwise. */
+/** Whether this browser computes the same digest from the bytes on the page. It cannot for typed data. */
 export function isDigestOf(
   { algorithm, digest }: NonNullable<Description['bytes']>,
   pieces: readonly ExactPiece[],

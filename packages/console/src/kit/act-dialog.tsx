@@ -6,6 +6,7 @@ import styles from './act-dialog.module.css';
 import { Button } from './button.tsx';
 import { ConsentBox } from './consent.tsx';
 import { Dialog } from './dialog.tsx';
+import { DialogFooter } from './dialog-footer.tsx';
 import { OutcomeNote } from './problem-note.tsx';
 import { SameWithLink } from './same-with.tsx';
 import { useAct } from './use-act.ts';
@@ -59,7 +60,7 @@ export function ActDialog<Method extends SubmitMethod>(props: ActDialogProps<Met
       {...(props.width && { width: props.width })}
       {...(props.initialFocus && { initialFocus: props.initialFocus })}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={props.onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
@@ -73,7 +74,7 @@ export function ActDialog<Method extends SubmitMethod>(props: ActDialogProps<Met
               {act}
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <form

@@ -5,6 +5,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { Checkbox, TextField } from '../../kit/field.tsx';
 import { PolicyPreview, prospectOf } from '../../kit/policy-preview.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
@@ -79,7 +80,7 @@ export function EarnDialog({ act, onClose }: { readonly act: EarnAct; readonly o
       }
       initialFocus={field}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           {parameters === undefined ? <span /> : <SameWithLink method={method} parameters={parameters} />}
           <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
@@ -101,7 +102,7 @@ export function EarnDialog({ act, onClose }: { readonly act: EarnAct; readonly o
                 : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}${what}`}
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

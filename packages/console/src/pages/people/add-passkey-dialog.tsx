@@ -5,6 +5,7 @@ import { useSubmit } from '../../api/use-submit.ts';
 import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
@@ -47,7 +48,7 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }) 
       width="small"
       initialFocus={field}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method="createAuthenticators" parameters={unmadePasskey(session.userId, name.trim())} />
           <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
@@ -61,7 +62,7 @@ export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }) 
               Add passkey
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

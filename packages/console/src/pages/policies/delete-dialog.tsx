@@ -3,6 +3,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { Note } from '../../kit/note.tsx';
 import { PolicyPreview } from '../../kit/policy-preview.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
@@ -38,7 +39,7 @@ export function DeleteDialog({ policyId, policy, onClose, onDone }: DeleteDialog
         </>
       }
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method="deletePolicy" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
@@ -52,7 +53,7 @@ export function DeleteDialog({ policyId, policy, onClose, onDone }: DeleteDialog
               Delete policy
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

@@ -4,6 +4,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
@@ -43,7 +44,7 @@ export function AddAccountsDialog({ walletId, accounts, onClose }: AddAccountsDi
       title="Add accounts"
       description="From the wallet’s words, at the next free path of each chain. Nothing has to be backed up again: the same words make the same accounts."
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method="createWalletAccounts" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
@@ -56,7 +57,7 @@ export function AddAccountsDialog({ walletId, accounts, onClose }: AddAccountsDi
               Add accounts
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

@@ -3,6 +3,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
@@ -58,7 +59,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
       description="One key without words. A wallet is the better choice for most: from its words any number of accounts can be made again."
       initialFocus={nameField}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method="createPrivateKeys" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
@@ -66,7 +67,7 @@ export function CreateKeyDialog({ onClose }: { readonly onClose: () => void }) {
               Create private key
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <form

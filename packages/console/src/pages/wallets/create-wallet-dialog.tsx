@@ -4,6 +4,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
@@ -58,7 +59,7 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
       description="The service makes the words and keeps them sealed in its keyring. Nobody sees them, this page neither, until somebody exports the wallet."
       initialFocus={nameField}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method="createWallet" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
@@ -66,7 +67,7 @@ export function CreateWalletDialog({ onClose }: { readonly onClose: () => void }
               Create wallet
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <form

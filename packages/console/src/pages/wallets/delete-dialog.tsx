@@ -3,6 +3,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { Note } from '../../kit/note.tsx';
 import { PolicyPreview } from '../../kit/policy-preview.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
@@ -48,7 +49,7 @@ export function DeleteDialog({ subject, onClose, onDone }: DeleteDialogProps) {
       }
       description={`The ${word} goes for ever: its secrets are erased from the keyring, and no backup of the database brings them back without its keys.`}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
@@ -62,7 +63,7 @@ export function DeleteDialog({ subject, onClose, onDone }: DeleteDialogProps) {
               Delete {word}
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

@@ -8,6 +8,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { Note } from '../../kit/note.tsx';
 import { PolicyPreview } from '../../kit/policy-preview.tsx';
 import { OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
@@ -80,7 +81,7 @@ function Ask({ subject, onClose }: ExportDialogProps) {
       }
       description={`The keyring encrypts ${WHAT[subject.kind]} to a key that this tab made just now. The service, its logs and its database see only what is encrypted; this tab alone can open it. It cannot be taken back: from then on policies and approvals here no longer protect what it holds, and the mark “exported” stays for ever.`}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={onClose}>Cancel</Button>
           <Button
@@ -92,7 +93,7 @@ function Ask({ subject, onClose }: ExportDialogProps) {
           >
             Export
           </Button>
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>
@@ -132,7 +133,7 @@ function Waiting({ subject, held, onClose }: ExportDialogProps & { readonly held
         </>
       }
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <Link to="/activities/$activityId" params={{ activityId: held.activityId }}>
             See the activity
           </Link>
@@ -149,7 +150,7 @@ function Waiting({ subject, held, onClose }: ExportDialogProps & { readonly held
               Wait here
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

@@ -5,6 +5,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { Note } from '../../kit/note.tsx';
 import { OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
@@ -90,7 +91,7 @@ function Prepare({ kind, choice, onClose, onReady }: PrepareProps) {
       title="Import"
       description="First the keyring makes a key for this import. Then you type the secret; this browser checks that the service signed the key, and seals the secret to it. Nothing but the keyring can open it."
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method={method} parameters={{ userId }} />
           <Button onClick={onClose}>{isWaiting ? 'Close' : 'Cancel'}</Button>
           {!isWaiting && (
@@ -103,7 +104,7 @@ function Prepare({ kind, choice, onClose, onReady }: PrepareProps) {
               Begin
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

@@ -4,6 +4,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { TextArea, TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote, ProblemNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
@@ -251,7 +252,7 @@ function Frame(props: FrameProps) {
       title={title}
       initialFocus={initialFocus}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
@@ -259,7 +260,7 @@ function Frame(props: FrameProps) {
               {label}
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

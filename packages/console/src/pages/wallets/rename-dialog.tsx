@@ -3,6 +3,7 @@ import { useOffReason } from '../../app/off-reason.ts';
 import { Button } from '../../kit/button.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { TextField } from '../../kit/field.tsx';
 import { fieldProblem, OutcomeNote } from '../../kit/problem-note.tsx';
 import { SameWithLink } from '../../kit/same-with.tsx';
@@ -34,7 +35,7 @@ export function RenameDialog({ walletId, walletName, onClose }: RenameDialogProp
       width="small"
       initialFocus={field}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method="updateWallet" parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
@@ -47,7 +48,7 @@ export function RenameDialog({ walletId, walletName, onClose }: RenameDialogProp
               Rename
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

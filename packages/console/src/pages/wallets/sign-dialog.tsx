@@ -7,6 +7,7 @@ import { ChainMark } from '../../kit/chain-mark.tsx';
 import { Code } from '../../kit/code.tsx';
 import { ConsentBox } from '../../kit/consent.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
+import { DialogFooter } from '../../kit/dialog-footer.tsx';
 import { useDraft } from '../../kit/drafts.ts';
 import { TextArea } from '../../kit/field.tsx';
 import { Note } from '../../kit/note.tsx';
@@ -57,7 +58,7 @@ export function SignDialog({
       title="Sign a message"
       description="A signature shows that the holder of the account agreed to a text. It moves nothing by itself, but sites take it as a sign-in or as consent: read the text."
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           {parameters === undefined ? <span /> : <SameWithLink method="signRawPayload" parameters={parameters} />}
           <Button onClick={onClose}>{outcome?.state === 'completed' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'completed' && outcome?.state !== 'waits' && (
@@ -77,7 +78,7 @@ export function SignDialog({
               {prospect === 'waits' ? 'Ask to sign' : 'Sign'}
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>

@@ -4,6 +4,7 @@ import { useOffReason } from '../../../app/off-reason.ts';
 import { Button } from '../../../kit/button.tsx';
 import { ConsentBox } from '../../../kit/consent.tsx';
 import { Dialog } from '../../../kit/dialog.tsx';
+import { DialogFooter } from '../../../kit/dialog-footer.tsx';
 import { OutcomeNote } from '../../../kit/problem-note.tsx';
 import { SameWithLink } from '../../../kit/same-with.tsx';
 import type { Consent } from '../../../kit/use-act.ts';
@@ -41,7 +42,7 @@ export function FormDialog(props: FormDialogProps) {
       title={title}
       description={description}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={onClose}>{isOver ? 'Close' : 'Cancel'}</Button>
           {!isOver && (
@@ -49,7 +50,7 @@ export function FormDialog(props: FormDialogProps) {
               {act}
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <form

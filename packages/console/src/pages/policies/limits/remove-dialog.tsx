@@ -4,6 +4,7 @@ import { useOffReason } from '../../../app/off-reason.ts';
 import { Button } from '../../../kit/button.tsx';
 import { ConsentBox } from '../../../kit/consent.tsx';
 import { Dialog } from '../../../kit/dialog.tsx';
+import { DialogFooter } from '../../../kit/dialog-footer.tsx';
 import { OutcomeNote } from '../../../kit/problem-note.tsx';
 import { SameWithLink } from '../../../kit/same-with.tsx';
 import { useAct } from '../../../kit/use-act.ts';
@@ -34,7 +35,7 @@ export function RemoveDialog({ method, parameters, title, consequence, act, onCl
       title={title}
       description={consequence}
       footer={
-        <div className={styles.footer}>
+        <DialogFooter>
           <SameWithLink method={method} parameters={parameters} />
           <Button onClick={onClose}>{outcome?.state === 'waits' ? 'Close' : 'Cancel'}</Button>
           {outcome?.state !== 'waits' && (
@@ -48,7 +49,7 @@ export function RemoveDialog({ method, parameters, title, consequence, act, onCl
               {act}
             </Button>
           )}
-        </div>
+        </DialogFooter>
       }
     >
       <div className={styles.form}>
