@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type TestInstruction, wireOf } from '../../test/chain/solana-transfer.ts';
+import { filledKey as key, system, type TestInstruction, u32, u64, wireOf } from '../../test/chain/solana-transfer.ts';
 import { CHAINS, describeRequest, type Told } from '../../test/fixtures/sentences.ts';
 import { readContractInterface } from '../../test/fixtures/solana-interface.ts';
 import { associatedAccount } from '../chains/solana/associated.ts';
@@ -11,7 +11,6 @@ import { interfaceKey, paymentKey } from './names.ts';
 // Nothing may leave an account, and no right may be given, without the words for it (protocol/activities 8.4).
 
 const CHAIN = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
-const key = (fill: number): string => base58.encode(new Uint8Array(32).fill(fill));
 const [PAYOUTS, TREASURY, FRIEND, STRANGER, ACCOUNT, MINT, PROGRAM, OTHER] = [5, 6, 7, 8, 9, 10, 11, 12].map(key) as [
   string,
   string,
@@ -28,15 +27,8 @@ const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 const STAKE = 'Stake11111111111111111111111111111111111111';
 const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
 
-const u32 = (value: number): number[] => [...Buffer.from(new Uint32Array([value]).buffer)];
-const u64 = (value: bigint): number[] => [...Buffer.from(new BigUint64Array([value]).buffer)];
 const bytes = (address: string): number[] => [...base58.decode(address)];
 const seed = (text: string): number[] => [...u64(BigInt(text.length)), ...Buffer.from(text)];
-const system = (kind: number, accounts: readonly string[], data: readonly number[] = []): TestInstruction => ({
-  program: SYSTEM,
-  accounts,
-  data: [...u32(kind), ...data],
-});
 const token = (accounts: readonly string[], data: readonly number[], program = TOKEN): TestInstruction => ({
   program,
   accounts,

@@ -26,13 +26,23 @@ export interface TestTransaction {
 }
 
 export const SYSTEM_PROGRAM = base58.encode(SYSTEM);
-const u64 = (value: number): Uint8Array => new Uint8Array(new BigUint64Array([BigInt(value)]).buffer);
+/** A key that nobody has the secret of. */
+export const filledKey = (fill: number): string => base58.encode(new Uint8Array(32).fill(fill));
+export const u32 = (value: number): number[] => [...Buffer.from(new Uint32Array([value]).buffer)];
+export const u64 = (value: bigint): number[] => [...Buffer.from(new BigUint64Array([value]).buffer)];
+
+/** An instruction of the System program. */
+export const system = (kind: number, accounts: readonly string[], data: readonly number[] = []): TestInstruction => ({
+  program: SYSTEM_PROGRAM,
+  accounts,
+  data: [...u32(kind), ...data],
+});
 
 /** Of lamports, by the System program. */
 export const payment = (from: string, to: string, lamports: number): TestInstruction => ({
   program: SYSTEM_PROGRAM,
   accounts: [from, to],
-  data: [2, 0, 0, 0, ...u64(lamports)],
+  data: [2, 0, 0, 0, ...u64(BigInt(lamports))],
 });
 
 /** Unless it says otherwise, every signer pays the receiver. */

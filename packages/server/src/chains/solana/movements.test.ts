@@ -1,12 +1,20 @@
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
-import { payment, RECEIVER, type TestInstruction, wireOf } from '../../../test/chain/solana-transfer.ts';
+import {
+  filledKey as key,
+  payment,
+  RECEIVER,
+  system,
+  type TestInstruction,
+  u32,
+  u64,
+  wireOf,
+} from '../../../test/chain/solana-transfer.ts';
 import type { AssetId } from '../asset-types.ts';
 import { mayBe, parseCaip19 } from '../caip19.ts';
 import { solanaMovements } from './movements.ts';
 import { parseSolana } from './solana.ts';
 
-const key = (fill: number): string => base58.encode(new Uint8Array(32).fill(fill));
 const [WALLET, OTHER, ACCOUNT, MINT, SPARE, FIFTH] = [5, 6, 7, 8, 9, 10].map(key) as [
   string,
   string,
@@ -27,13 +35,6 @@ const PROOFS = 'ZkE1Gama1Proof11111111111111111111111111111';
 const WRAPPED = 'So11111111111111111111111111111111111111112';
 const NETWORK = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
-const u32 = (value: number): number[] => [...Buffer.from(new Uint32Array([value]).buffer)];
-const u64 = (value: bigint): number[] => [...Buffer.from(new BigUint64Array([value]).buffer)];
-const system = (kind: number, accounts: readonly string[], data: readonly number[] = []): TestInstruction => ({
-  program: SYSTEM,
-  accounts,
-  data: [...u32(kind), ...data],
-});
 const token = (accounts: readonly string[], data: readonly number[], program = TOKEN): TestInstruction => ({
   program,
   accounts,
