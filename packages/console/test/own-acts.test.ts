@@ -42,9 +42,10 @@ describe.skipIf(isBrowserMissing)('own acts in the console', { timeout: 60_000 }
       await new Promise((resolve) => setTimeout(resolve, 500));
       await route.continue();
     });
+    const request = page.waitForRequest(/create_wallet/);
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await page.waitForRequest(/create_wallet/);
+    await request;
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Once' }).waitFor();
     expect(sent.filter((operation) => operation === 'create_wallet')).toHaveLength(1);

@@ -25,6 +25,8 @@ export interface FeedParts {
 
 /** How often streams look for what other processes and workers did, and whether they may go on. */
 const TICK_MS = 400;
+/** A stream that stands no further back is moved on without reading. */
+const LOOKS_KEPT = 50;
 const HEARTBEAT_MS = 5000;
 /** Without the database nobody knows whether a stream may go on. */
 const BLIND_MS = 5000;
@@ -85,6 +87,8 @@ export class Feed {
   #timer: NodeJS.Timeout | undefined;
   /** As the last tick saw it. */
   #now: Now | undefined;
+  /** What the last ticks saw, the latest last. */
+  #marks: Mark[] = [];
   #asking: Promise<Now> | undefined;
   #ticks = 0;
   #seenAtMs = 0;
@@ -129,6 +133,7 @@ export class Feed {
           : undefined;
       stream.cursor = cursor === undefined ? { origin, from: now.mark, atMs: nowMs } : { ...cursor, origin };
       stream.hasGap = presented !== undefined && cursor === undefined;
+      if (this.#marks.length === 0) this.#marks.push(now.mark);
       this.#timer ??= setInterval(() => void this.#tick(), TICK_MS).unref();
       this.#seenAtMs ||= this.#parts.elapsed();
       return {
@@ -204,6 +209,7 @@ export class Feed {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#now = undefined;
+    this.#marks = [];
     this.#seenAtMs = 0;
   }
 
@@ -331,6 +337,7 @@ export class Feed {
       await this.#tellGaps(now);
       await this.#look(now);
       this.#now = now;
+      this.#marks = [...this.#marks, now.mark].slice(-LOOKS_KEPT);
       this.#seenAtMs = elapsed();
     } catch {
       this.#wasAway = true;
@@ -375,6 +382,7 @@ export class Feed {
     this.#wasAway = false;
     if (!hasFallen && origin === before.origin) return;
     this.#now = undefined;
+    this.#marks = [];
     this.#batches.clear();
     const atMs = this.#parts.clock();
     for (const stream of this.#streams) stream.skipTo({ origin, from: now.mark, atMs });
@@ -385,9 +393,9 @@ export class Feed {
     const streams = [...this.#streams].filter(({ ending }) => ending === undefined);
     if (streams.length === 0) return;
     const { storage, accessRules, clock } = this.#parts;
-    const before = this.#now?.mark;
+    const before = this.#markBefore(streams, now.mark);
     const ids = organizationIdsOf(streams.map(({ follower }) => follower));
-    const span = before !== undefined && isLater(now.mark, before) ? { from: before, to: now.mark } : undefined;
+    const span = before === undefined ? undefined : { from: before, to: now.mark };
     const [standings, keyEnds] = await Promise.all([
       storage.read(ChangeReader).standings(ids, span),
       storage.read(Credentials).apiKeyEnds(apiKeysOf(streams.map(({ follower }) => follower))),
@@ -402,6 +410,20 @@ export class Feed {
         else stream.seen = found;
       }),
     );
+  }
+
+  /**
+   * The latest kept mark that all have seen who are not far behind. Not simply the last one: where reading takes longer than
+   * a tick, streams would never catch up with it and each would read forever.
+   */
+  #markBefore(streams: readonly Stream[], now: Mark): Mark | undefined {
+    let oldest = this.#marks.length;
+    for (const { cursor } of streams) {
+      if (cursor.to !== undefined || !isLater(now, cursor.from)) continue;
+      const seen = this.#marks.findLastIndex((mark) => covers(cursor.from, mark));
+      if (seen >= 0) oldest = Math.min(oldest, seen);
+    }
+    return this.#marks[oldest];
   }
 
   /** A stream in whose organization nothing changed stands at the new mark without reading. The others look for themselves. */
