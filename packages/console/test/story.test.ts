@@ -276,7 +276,7 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await tomas.page.getByText('You approved, and it is done.').waitFor();
 
     // Told by the feed: nobody touches the page.
-    await page.getByRole('row', { name: /^Send 0\.5.ETH from Treasury .*: in block \d+/ }).waitFor();
+    await page.getByRole('row', { name: /^Send 0\.5.ETH from Treasury .* in block \d+/ }).waitFor();
     await takeShot(page, 'sends-story-light');
     expect(await connectTo(anvil).reader.getBalance({ address: SUPPLIER })).toBe(parseEther('0.5'));
   });

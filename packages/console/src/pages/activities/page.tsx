@@ -1,7 +1,6 @@
 import { type Activity, OPERATIONS } from '@custos/sdk';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { useDescriptions } from '../../api/descriptions.ts';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useDescription } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import { type AnswerOf, useApi, useApiPages } from '../../api/use-api.ts';
 import { LiveState } from '../../app/connection-banner.tsx';
@@ -17,8 +16,9 @@ import { Skeleton } from '../../kit/skeleton.tsx';
 import { ActivityStatus, activityStatusWord } from '../../kit/status-mark.tsx';
 import type { Column } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-import { VirtualTable } from '../../kit/virtual-table.tsx';
+import { RowLink, VirtualTable } from '../../kit/virtual-table.tsx';
 import { plainType } from '../../lib/text.ts';
+import { toDate } from '../../lib/time.ts';
 import styles from './activities.module.css';
 import { submitterOf } from './export.ts';
 import { ExportButton } from './export-menu.tsx';
@@ -41,7 +41,6 @@ export function ActivitiesPage() {
     const next = Object.fromEntries(Object.entries({ ...search, ...change }).filter(([, value]) => value !== ANY));
     void navigate({ to: '/activities', search: next as ActivitySearch, replace: true });
   };
-  const columns = useMemo((): readonly Column<Row>[] => COLUMNS, []);
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <Page
@@ -65,7 +64,7 @@ export function ActivitiesPage() {
       ) : (
         <VirtualTable
           label="Activities"
-          columns={columns}
+          columns={COLUMNS}
           rows={items}
           rowKey={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/activities/$activityId', params: { activityId: id } })}
@@ -94,22 +93,34 @@ export function ActivitiesPage() {
 }
 
 /** What a row shows: of a hundred thousand, whole requests with their votes would fill the memory. */
-interface Row extends Pick<Activity, 'id' | 'type' | 'status' | 'createdAt'> {
+interface Row extends Pick<Activity, 'id' | 'type' | 'status'> {
+  readonly createdAtMs: number;
   readonly submitter: string | undefined;
 }
 
-const toRows = ({ activities, pageInfo }: AnswerOf<'listActivities'>) => ({
-  rows: activities.map(
-    (activity): Row => ({
+/** Equal texts of an answer that are one and the same text take the memory of one. */
+function sharing(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    if (!known.has(text)) known.set(text, text);
+    return known.get(text) ?? text;
+  };
+}
+
+function toRows({ activities, pageInfo }: AnswerOf<'listActivities'>) {
+  const shared = sharing();
+  const rows = activities.map((activity): Row => {
+    const submitter = submitterOf(activity)?.userName;
+    return {
       id: activity.id,
-      type: activity.type,
-      status: activity.status,
-      createdAt: activity.createdAt,
-      submitter: submitterOf(activity)?.userName,
-    }),
-  ),
-  pageInfo,
-});
+      type: shared(activity.type),
+      status: shared(activity.status) as Activity['status'],
+      createdAtMs: toDate(activity.createdAt).getTime(),
+      submitter: submitter === undefined ? undefined : shared(submitter),
+    };
+  });
+  return { rows, pageInfo };
+}
 
 const COLUMNS: readonly Column<Row>[] = [
   { id: 'sentence', header: 'What', width: 'minmax(0, 1fr)', cell: (row) => <What row={row} /> },
@@ -120,28 +131,21 @@ const COLUMNS: readonly Column<Row>[] = [
     header: 'When',
     width: '110px',
     align: 'right',
-    cell: ({ createdAt }) => <Time time={createdAt} inRow />,
+    cell: ({ createdAtMs }) => <Time time={createdAtMs} inRow />,
   },
 ];
 
 /** Its sentence, asked for as the row comes into view; the type until then. */
 function What({ row: { id, type } }: { readonly row: Row }) {
-  const ids = useMemo(() => [id], [id]);
-  const description = useDescriptions(ids).get(id);
+  const description = useDescription(id);
   return (
-    <Link
-      to="/activities/$activityId"
-      params={{ activityId: id }}
-      className={styles.what}
-      // The row is the tab stop; the link is for whoever opens it elsewhere.
-      tabIndex={-1}
-    >
+    <RowLink href={`/console/activities/${id}`} className={styles.what}>
       {description === undefined ? (
         <span className={styles.type}>{plainType(type)}</span>
       ) : (
         <Sentence parts={description.sentence} size="fact" />
       )}
-    </Link>
+    </RowLink>
   );
 }
 

@@ -1,6 +1,6 @@
-import { useState } from 'react';
-import { useChains } from '../../api/chains.ts';
-import { useDescriptions } from '../../api/descriptions.ts';
+import { useMemo, useState } from 'react';
+import { type Chain, useChains } from '../../api/chains.ts';
+import { useDescription } from '../../api/descriptions.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useApiPages } from '../../api/use-api.ts';
 import { LiveState } from '../../app/connection-banner.tsx';
@@ -9,7 +9,7 @@ import { Page } from '../../kit/page.tsx';
 import { ProblemNote } from '../../kit/problem-note.tsx';
 import { Segmented } from '../../kit/segmented.tsx';
 import { Select } from '../../kit/select.tsx';
-import { Sentence, sentenceText } from '../../kit/sentence.tsx';
+import { Sentence } from '../../kit/sentence.tsx';
 import { Skeleton } from '../../kit/skeleton.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import type { Column } from '../../kit/table.tsx';
@@ -21,6 +21,7 @@ import { plainSentence, type Send, type SendState, STATES, stateOf } from './sen
 import styles from './sends.module.css';
 
 const ALL = 'ALL';
+const NO_CHAINS: readonly Chain[] = [];
 
 export function SendsPage() {
   const [state, setState] = useState<SendState | typeof ALL>(ALL);
@@ -28,44 +29,12 @@ export function SendsPage() {
   const [opened, setOpened] = useState<string | undefined>(
     () => new URLSearchParams(location.search).get('send') ?? undefined,
   );
-  const chains = useChains().data?.chains ?? [];
+  const chains = useChains().data?.chains ?? NO_CHAINS;
   const filter = { ...(state !== ALL && { filterByState: [state] }), ...(caip2 !== ALL && { caip2 }) };
   const { items, query, hasMore, loadMore } = useApiPages('listSends', filter, ({ sends }) => sends, {
     keyOf: ({ sendTransactionStatusId }) => sendTransactionStatusId,
   });
-  const descriptions = useDescriptions(items.map(({ activityId }) => activityId));
-  const columns: readonly Column<Send>[] = [
-    {
-      id: 'what',
-      header: 'Send',
-      width: 'minmax(0, 3fr)',
-      cell: (send) => {
-        const sentence = descriptions.get(send.activityId)?.sentence;
-        return sentence ? <Sentence size="fact" parts={sentence} /> : <b>{plainSentence(send, chains)}</b>;
-      },
-    },
-    { id: 'chain', header: 'Chain', width: 'minmax(0, 1fr)', cell: (send) => chainName(send.caip2) },
-    {
-      id: 'state',
-      header: 'State',
-      width: 'minmax(0, 1.6fr)',
-      cell: (send) => {
-        const { tone, text } = stateOf(send, chains);
-        return (
-          <StatusMark tone={tone} bare>
-            {text}
-          </StatusMark>
-        );
-      },
-    },
-    {
-      id: 'at',
-      header: 'Asked',
-      width: '112px',
-      align: 'right',
-      cell: ({ createdAt }) => <Time inRow time={createdAt} />,
-    },
-  ];
+  const columns = useMemo(() => columnsOf(chains), [chains]);
   const isFiltered = state !== ALL || caip2 !== ALL;
   const shown = items.find(({ sendTransactionStatusId }) => sendTransactionStatusId === opened);
   return (
@@ -101,10 +70,6 @@ export function SendsPage() {
               columns={columns}
               rows={items}
               rowKey={({ sendTransactionStatusId }) => sendTransactionStatusId}
-              rowLabel={(send) => {
-                const sentence = descriptions.get(send.activityId)?.sentence;
-                return `${sentence ? sentenceText(sentence) : plainSentence(send, chains)}: ${stateOf(send, chains).text}`;
-              }}
               selectedKey={opened}
               onOpen={({ sendTransactionStatusId }) => setOpened(sendTransactionStatusId)}
               hasMore={hasMore}
@@ -129,19 +94,47 @@ export function SendsPage() {
           </div>
         )}
       </div>
-      {shown && (
-        <SendDialog
-          send={shown}
-          chains={chains}
-          description={descriptions.get(shown.activityId)}
-          onClose={() => setOpened(undefined)}
-        />
-      )}
+      {shown && <SendDialog send={shown} chains={chains} onClose={() => setOpened(undefined)} />}
       {opened !== undefined && shown === undefined && !query.isPending && (
         <Elsewhere id={opened} onClose={() => setOpened(undefined)} />
       )}
     </Page>
   );
+}
+
+const columnsOf = (chains: readonly Chain[]): readonly Column<Send>[] => [
+  {
+    id: 'what',
+    header: 'Send',
+    width: 'minmax(0, 3fr)',
+    cell: (send) => <What send={send} chains={chains} />,
+  },
+  { id: 'chain', header: 'Chain', width: 'minmax(0, 1fr)', cell: (send) => chainName(send.caip2) },
+  {
+    id: 'state',
+    header: 'State',
+    width: 'minmax(0, 1.6fr)',
+    cell: (send) => {
+      const { tone, text } = stateOf(send, chains);
+      return (
+        <StatusMark tone={tone} bare>
+          {text}
+        </StatusMark>
+      );
+    },
+  },
+  {
+    id: 'at',
+    header: 'Asked',
+    width: '112px',
+    align: 'right',
+    cell: ({ createdAt }) => <Time inRow time={createdAt} />,
+  },
+];
+
+function What({ send, chains }: { readonly send: Send; readonly chains: readonly Chain[] }) {
+  const sentence = useDescription(send.activityId)?.sentence;
+  return sentence ? <Sentence size="fact" parts={sentence} /> : <b>{plainSentence(send, chains)}</b>;
 }
 
 /** A link can name a send that the list does not show; its state is known all the same. */

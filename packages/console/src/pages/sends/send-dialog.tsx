@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Chain } from '../../api/chains.ts';
-import type { Description } from '../../api/types.ts';
+import { useDescription } from '../../api/descriptions.ts';
 import { Address } from '../../kit/address.tsx';
 import { Attempts } from '../../kit/attempts.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
@@ -19,14 +19,14 @@ import styles from './sends.module.css';
 export interface SendDialogProps {
   readonly send: Send;
   readonly chains: readonly Chain[];
-  readonly description: Description | undefined;
   readonly onClose: () => void;
 }
 
 /** Everything that is known of one send: attempts, replacements, gas, fee, and why it failed. */
-export function SendDialog({ send, chains, description, onClose }: SendDialogProps) {
+export function SendDialog({ send, chains, onClose }: SendDialogProps) {
   const { tone, text } = stateOf(send, chains);
   const { activityId, error, attempts } = send;
+  const description = useDescription(activityId);
   const fee = feeText(send, chains);
   const isOver = send.state === 'INCLUDED' || send.state === 'FAILED';
   return (

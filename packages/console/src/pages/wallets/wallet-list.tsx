@@ -1,5 +1,5 @@
 import type { ListWalletsResponse } from '@custos/sdk';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApiPages } from '../../api/use-api.ts';
@@ -11,7 +11,7 @@ import { Skeleton } from '../../kit/skeleton.tsx';
 import type { Column } from '../../kit/table.tsx';
 import { Tag } from '../../kit/tag.tsx';
 import { Time } from '../../kit/time.tsx';
-import { VirtualTable } from '../../kit/virtual-table.tsx';
+import { RowLink, VirtualTable } from '../../kit/virtual-table.tsx';
 import styles from './wallets.module.css';
 
 export type Wallet = ListWalletsResponse['wallets'][number];
@@ -22,9 +22,9 @@ const COLUMNS: readonly Column<Wallet>[] = [
     header: 'Wallet',
     width: 'minmax(0, 2fr)',
     cell: ({ walletId, walletName }) => (
-      <Link to="/wallets/$walletId" params={{ walletId }} className={styles.name} tabIndex={-1}>
+      <RowLink href={`/console/wallets/${walletId}`} className={styles.name}>
         <bdi>{walletName}</bdi>
-      </Link>
+      </RowLink>
     ),
   },
   {
