@@ -176,7 +176,12 @@ describe.skipIf(isBrowserMissing)('the first day', { timeout: 90_000 }, () => {
     await grace.page.goto(await mailedLink(service, 'grace@meridian.example'));
     await grace.page.getByRole('button', { name: 'Accept with a passkey' }).click();
     await grace.page.getByRole('heading', { name: 'You have joined' }).waitFor();
-    await signInWithPasskey(grace, fileKey.organizationId);
+    await grace.page.getByRole('link', { name: 'Sign in to the console' }).click();
+    const organizationField = grace.page.getByRole('textbox', { name: 'Organization ID' });
+    await organizationField.waitFor();
+    expect(await organizationField.inputValue()).toBe(fileKey.organizationId);
+    await grace.page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await grace.page.getByRole('navigation', { name: 'Main' }).waitFor();
 
     await tomas.page.goto(await mailedLink(service, 'tomas@meridian.example'));
     await tomas.page.getByRole('button', { name: 'Make a key here' }).click();

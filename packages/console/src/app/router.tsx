@@ -30,9 +30,11 @@ const strictly =
     ...read(search),
   });
 
-/** Only a path of the console itself: a link must not lead away after sign-in. */
-const readFrom = ({ from }: Record<string, unknown>): { from?: string } =>
-  typeof from === 'string' && /^\/(?!\/)[\w\-./?=&%]*$/.test(from) ? { from } : {};
+/** Only a path of the console itself, since a link must not lead away after sign-in, and the organization to sign in to. */
+const readSignIn = ({ from, organization }: Record<string, unknown>): { from?: string; organization?: string } => ({
+  ...(typeof from === 'string' && /^\/(?!\/)[\w\-./?=&%]*$/.test(from) && { from }),
+  ...(typeof organization === 'string' && /^[0-9a-f-]{36}$/.test(organization) && { organization }),
+});
 
 /** What an earlier visit left is read once. */
 let stored: Promise<void> | undefined;
@@ -42,7 +44,7 @@ const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NotFou
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: strictly(readFrom),
+  validateSearch: strictly(readSignIn),
   component: SignInPage,
 });
 

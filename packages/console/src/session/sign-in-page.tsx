@@ -24,13 +24,13 @@ let isLinkUsed = false;
 export function SignInPage() {
   const { session } = useSessionState();
   const navigate = useNavigate();
-  const { from } = useSearch({ from: '/sign-in' });
+  const { from, organization } = useSearch({ from: '/sign-in' });
   const context = useQuery({ queryKey: ['context'], queryFn: ({ signal }) => fetchContext(signal) });
   const [typed, setTyped] = useState<string>();
   const [link, setLink] = useState<'none' | 'busy' | { readonly title: string; readonly text: string }>(
     firstLink === undefined || isLinkUsed ? 'none' : 'busy',
   );
-  const organizationId = typed ?? (lastOrganizationId() || (context.data?.firstOrganizationId ?? ''));
+  const organizationId = typed ?? organization ?? (lastOrganizationId() || (context.data?.firstOrganizationId ?? ''));
   const isFirstRun = context.data?.firstOrganizationId !== undefined && lastOrganizationId() === '';
 
   useEffect(() => {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import { CONSOLE_PATH } from './console/pages.ts';
 
 /**
  * Reads the link's fragment, says what it is for, and accepts with a passkey or an API key. Paths are relative to the
@@ -34,6 +36,8 @@ async function accept(credential) {
   const { organizationId, userId } = await call('accept', credential);
   element('organization-id').textContent = organizationId;
   element('user-id').textContent = userId;
+  const toConsole = element('console');
+  if (toConsole) toConsole.href += '?organization=' + encodeURIComponent(organizationId);
   show('done');
 }
 async function withPasskey() {
@@ -109,7 +113,7 @@ input{font:inherit;width:100%;box-sizing:border-box}
 [role=alert]{color:#c00}
 [hidden]{display:none}`;
 
-export const INVITATION_PAGE = `<!doctype html>
+export const invitationPage = ({ console }: Pick<Config, 'console'>): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Invitation</title><meta name="viewport" content="width=device-width">
 <style>${STYLE}</style>
@@ -131,6 +135,7 @@ export const INVITATION_PAGE = `<!doctype html>
 </section>
 <section id="done" hidden><h2>You have joined</h2>
 <dl><dt>Organization id</dt><dd id="organization-id"></dd><dt>User id</dt><dd id="user-id"></dd></dl>
+${console ? `<p><a id="console" href="${CONSOLE_PATH.slice(1)}/sign-in">Sign in to the console</a></p>` : ''}
 </section>
 <script>${SCRIPT}</script>
 </body>

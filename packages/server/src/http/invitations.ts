@@ -7,7 +7,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import { openPassage } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { sendError, toApiError } from './errors.ts';
-import { INVITATION_PAGE, INVITATION_PAGE_POLICY } from './invitation-page.ts';
+import { INVITATION_PAGE_POLICY, invitationPage } from './invitation-page.ts';
 import { rawBody } from './raw-body.ts';
 
 /** The page that a link leads to, and the two calls that it makes. */
@@ -20,7 +20,7 @@ export function addInvitations(server: FastifyInstance, app: App): void {
       .header('x-content-type-options', 'nosniff')
       .header('cross-origin-opener-policy', 'same-origin')
       .type('text/html; charset=utf-8')
-      .send(INVITATION_PAGE),
+      .send(invitationPage(app.config)),
   );
   for (const call of invitationCalls) {
     server.post(call.path, { bodyLimit: call.bodyLimit }, async (request, reply) => {
