@@ -107,6 +107,8 @@ export class Observer {
     registers: [this.metrics],
   });
 
+  readonly #counts = new Map<string, Counter.Internal>();
+  readonly #times = new Map<string, Histogram.Internal<string>>();
   #requestCount = 0;
   #errorCount = 0;
   #signatureCount = 0;
@@ -162,14 +164,28 @@ export class Observer {
   }
 
   request(operation: string, code: ErrorCode | 'OK', milliseconds: number): void {
-    this.#requests.inc({ operation, code });
-    this.#seconds.observe({ operation }, milliseconds / 1000);
+    this.#countOf(operation, code).inc();
+    this.#timesOf(operation).observe(milliseconds / 1000);
     this.#requestCount += 1;
     if (code !== 'OK' && isServerError(code)) this.#errorCount += 1;
     this.#secondsSum += milliseconds / 1000;
     const bucket = LATENCY_BUCKETS.findIndex((seconds) => milliseconds <= seconds * 1000);
     if (bucket !== -1) this.#latencies[bucket] = (this.#latencies[bucket] ?? 0) + 1;
     this.#log.debug({ operation, code, milliseconds }, 'request');
+  }
+
+  /** Looked up by its labels once, which takes longer than to count. */
+  #countOf(operation: string, code: ErrorCode | 'OK'): Counter.Internal {
+    const name = `${operation} ${code}`;
+    const count = this.#counts.get(name) ?? this.#requests.labels({ operation, code });
+    this.#counts.set(name, count);
+    return count;
+  }
+
+  #timesOf(operation: string): Histogram.Internal<string> {
+    const times = this.#times.get(operation) ?? this.#seconds.labels({ operation });
+    this.#times.set(operation, times);
+    return times;
   }
 
   get totals(): Totals {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Body } from '../admission/bodies.ts';
 import type { Passage } from '../admission/passage.ts';
 import type { Refused } from '../admission/refused.ts';
@@ -13,6 +13,9 @@ import { errorResponse, sendError } from './errors.ts';
 import { Lingering } from './lingering.ts';
 import { Pipelining } from './pipelining.ts';
 import { ReadByTurns } from './read-by-turns.ts';
+
+/** Serves a request without the framework, or leaves it to the framework and says so by false. */
+export type ServeDirectly = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Requests that bring no body, or none that is read. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -28,9 +31,14 @@ const counted = new WeakMap<Socket, Set<Body>>();
 const refused = new WeakSet<Socket>();
 
 /** Counts connections and bodies as they come in, and refuses those for which there is no room. */
-export function addAdmission(server: FastifyInstance, app: App, known: ReadonlySet<string>): void {
+export function addAdmission(
+  server: FastifyInstance,
+  app: App,
+  known: ReadonlySet<string>,
+  serveDirectly: ServeDirectly,
+): void {
   const { connections } = app.admission;
-  refuseHopeless(server, app, known);
+  refuseHopeless(server, app, known, serveDirectly);
   server.server.on('connection', (socket: Socket) => {
     // Node does not say of each answer that its connection is gone: not of those that stand behind others.
     socket.once('close', () => {
@@ -46,29 +54,57 @@ export function addAdmission(server: FastifyInstance, app: App, known: ReadonlyS
     }
   });
   server.addHook('onRequest', (request, reply, done) => {
-    const { socket } = request.raw;
-    // It was told that it is not served, so it must not be.
-    if (refused.has(socket)) return void socket.destroy();
-    connections.note(socket, 1);
-    reply.raw.once('close', () => {
-      connections.note(socket, -1);
-      const body = bodies.get(request.raw);
-      body?.release();
-      if (body !== undefined) counted.get(socket)?.delete(body);
-    });
-    done();
+    if (noteRequest(app, request.raw, reply.raw)) done();
   });
   server.addHook('preParsing', (request, reply, payload, done) => {
-    if (!WITHOUT_BODY.has(request.method)) countBody(app, request, reply);
+    if (!WITHOUT_BODY.has(request.method)) {
+      countBody(app, request.raw, (error) => {
+        if (!reply.sent) sendError(app, reply.header('connection', 'close'), error);
+      });
+    }
     done(null, payload);
   });
+}
+
+/** Counts a request and its body, for those who are not served by the framework; false for one that is not served. */
+export function beginRequest(
+  app: App,
+  request: IncomingMessage,
+  response: ServerResponse,
+  cut: (error: ApiError) => void,
+): boolean {
+  if (!noteRequest(app, request, response)) return false;
+  countBody(app, request, cut);
+  return true;
+}
+
+function noteRequest({ admission: { connections } }: App, request: IncomingMessage, response: ServerResponse): boolean {
+  const { socket } = request;
+  // It was told that it is not served, so it must not be.
+  if (refused.has(socket)) {
+    socket.destroy();
+    return false;
+  }
+  connections.note(socket, 1);
+  response.once('close', () => {
+    connections.note(socket, -1);
+    const body = bodies.get(request);
+    body?.release();
+    if (body !== undefined) counted.get(socket)?.delete(body);
+  });
+  return true;
 }
 
 /**
  * Refuses requests that would be refused later anyway as soon as their heads are here, before the framework sees them: in
  * a flood there are thousands, and they must cost less than those who are served.
  */
-function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<string>): void {
+function refuseHopeless(
+  server: FastifyInstance,
+  app: App,
+  known: ReadonlySet<string>,
+  serveDirectly: ServeDirectly,
+): void {
   const { admission, config } = app;
   const { connections, gates, bodies, nowMs } = admission;
   const reads = new ReadByTurns(connections, nowMs);
@@ -98,7 +134,8 @@ function refuseHopeless(server: FastifyInstance, app: App, known: ReadonlySet<st
     const refusal = isCounted ? refusalFor(request) : undefined;
     if (refusal === undefined) {
       if (isExpecting) response.writeContinue();
-      return void serve?.call(server.server, request, response);
+      if (!serveDirectly(request, response)) serve?.call(server.server, request, response);
+      return;
     }
     connections.touch(socket);
     const closes = isExpecting || !isShort(request);
@@ -127,16 +164,15 @@ const declaredBytes = ({ headers }: Pick<IncomingMessage, 'headers'>): number =>
 /** A connection can be used again only after the rest of the body was read, which costs more than a new one. */
 const isShort = (request: Pick<IncomingMessage, 'headers'>): boolean => declaredBytes(request) <= LARGE_BYTES;
 
-function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void {
+function countBody(app: App, raw: IncomingMessage, cut: (error: ApiError) => void): void {
   const { admission } = app;
-  const { raw } = request;
   const client = clientKeyOf(app, raw);
   const connection = admission.connections.of(raw.socket);
   const body = admission.bodies.open(client, (error) => {
     connection?.bodies.delete(body);
     // Nobody needs the rest of it.
     raw.removeAllListeners('data');
-    if (!reply.sent) sendError(app, reply.header('connection', 'close'), error);
+    cut(error);
   });
   bodies.set(raw, body);
   counted.set(raw.socket, (counted.get(raw.socket) ?? new Set()).add(body));
@@ -157,13 +193,13 @@ function countBody(app: App, request: FastifyRequest, reply: FastifyReply): void
 }
 
 /** The way in of a request whose body is there. Whoever opens it ends it. */
-export const openPassage = (app: App, request: FastifyRequest, reply: FastifyReply): Passage =>
+export const openPassage = (app: App, request: IncomingMessage, response: ServerResponse): Passage =>
   app.admission.passage(
-    clientKeyOf(app, request.raw),
-    reply.raw,
-    bodies.get(request.raw),
+    clientKeyOf(app, request),
+    response,
+    bodies.get(request),
     // The time that a client takes to send its body is its own.
-    app.admission.nowMs() - (heldFor.get(request.raw) ?? 0),
+    app.admission.nowMs() - (heldFor.get(request) ?? 0),
   );
 
 function clientKeyOf({ admission, config }: App, { socket, headers }: IncomingMessage): string {

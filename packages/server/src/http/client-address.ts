@@ -21,6 +21,7 @@ export function clientAddress(
 }
 
 function isTrusted(text: string, trustedProxies: readonly string[]): boolean {
+  if (trustedProxies.length === 0) return false;
   const address = parseAddress(text);
   return address !== undefined && trustedProxies.some((cidr) => contains(cidr, address));
 }

@@ -20,12 +20,7 @@ export function toApiError(
     return error;
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new ApiError(
-      'BODY_TOO_LARGE',
-      `the body is larger than ${bodyLimit} bytes, which is the limit of this operation`,
-    );
-  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(bodyLimit);
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return new ApiError('REQUEST_INVALID', 'the body does not have the declared length');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
@@ -36,6 +31,9 @@ export function toApiError(
   app.observe.internalError(errorId, operation, error);
   return new ApiError('INTERNAL', `internal server error (${errorId})`);
 }
+
+export const bodyTooLarge = (bodyLimit: number): ApiError =>
+  new ApiError('BODY_TOO_LARGE', `the body is larger than ${bodyLimit} bytes, which is the limit of this operation`);
 
 export function sendError(app: App, reply: FastifyReply, error: ApiError): FastifyReply {
   // Closing on a client that is still sending resets the connection and loses the answer; Node discards the rest

@@ -23,7 +23,7 @@ export function addFeed(server: FastifyInstance, app: App): void {
   server.post(FEED_PATH, { bodyLimit: LIMITS.defaultBodyBytes }, async (request, reply) => {
     const startedAt = performance.now();
     let code: ErrorCode | 'OK' = 'OK';
-    const passage = openPassage(app, request, reply);
+    const passage = openPassage(app, request.raw, reply.raw);
     try {
       const body = rawBody(request);
       const turn = passage.enter(body.length);

@@ -1,20 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
 
 /** Requests that were read whole and are not answered yet; what comes after them must not be answered before them. */
 export class InFlight {
   readonly #requests = new WeakMap<Socket, Set<IncomingMessage>>();
   readonly #ending = new WeakSet<Socket>();
 
-  add({ socket, raw }: FastifyRequest): void {
+  add(request: IncomingMessage): void {
+    const { socket } = request;
     const requests = this.#requests.get(socket) ?? new Set();
-    this.#requests.set(socket, requests.add(raw));
+    this.#requests.set(socket, requests.add(request));
   }
 
-  delete({ socket, raw }: FastifyRequest): void {
+  delete(request: IncomingMessage): void {
+    const { socket } = request;
     const requests = this.#requests.get(socket);
-    requests?.delete(raw);
+    requests?.delete(request);
     if (requests?.size === 0 && this.#ending.has(socket)) socket.end();
   }
 

@@ -26,7 +26,7 @@ export function addInvitations(server: FastifyInstance, app: App): void {
     server.post(call.path, { bodyLimit: call.bodyLimit }, async (request, reply) => {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
-      const passage = openPassage(app, request, reply);
+      const passage = openPassage(app, request.raw, reply.raw);
       try {
         const answer = await answerInvited(app, call, {
           body: rawBody(request),

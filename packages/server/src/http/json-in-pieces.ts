@@ -9,50 +9,78 @@ const PIECE_LENGTH = 64 * 1024;
 
 /**
  * What `JSON.stringify` makes of plain data, with turns for other requests between the items of long lists: an answer
- * may have megabytes. It comes in pieces, so that nobody needs it whole in memory a second time.
+ * may have megabytes. It comes in pieces, so that nobody needs it whole in memory a second time, and at once where that
+ * takes no longer than a turn.
  */
-export async function jsonInPieces(answer: unknown): Promise<string[]> {
-  const pieces: string[] = [];
-  let tokens: string[] = [];
-  let length = 0;
-  const add = (token: string): void => {
+export function jsonInPieces(answer: unknown): string[] | Promise<string[]> {
+  const pieces = new Pieces();
+  const turns = write(answer, DEPTH_MAX, pieces);
+  return turns.next().done ? pieces.end() : writeByTurns(turns, pieces);
+}
+
+async function writeByTurns(turns: Iterator<void>, pieces: Pieces): Promise<string[]> {
+  do await setImmediate();
+  while (!turns.next().done);
+  return pieces.end();
+}
+
+/** Each step is a turn. */
+function* write(value: unknown, depth: number, pieces: Pieces): Generator<void, void> {
+  if (depth === 0 || typeof value !== 'object' || value === null) {
+    pieces.add(JSON.stringify(value) ?? 'null');
+    return;
+  }
+  const isList = Array.isArray(value);
+  let separator = isList ? '[' : '{';
+  for (const [key, member] of isList ? value.entries() : Object.entries(value)) {
+    if (!isList && member === undefined) continue;
+    pieces.add(isList ? separator : `${separator}${JSON.stringify(key)}:`);
+    separator = ',';
+    // An item of a list is written whole.
+    if (isList || typeof member !== 'object') pieces.add(JSON.stringify(member) ?? 'null');
+    else yield* write(member, depth - 1, pieces);
+    if (!pieces.isTurnOver()) continue;
+    yield;
+    pieces.beginTurn();
+  }
+  if (separator !== ',') pieces.add(separator);
+  pieces.add(isList ? ']' : '}');
+}
+
+class Pieces {
+  readonly #pieces: string[] = [];
+  #tokens: string[] = [];
+  #length = 0;
+  #turnStartedAt = performance.now();
+
+  add(token: string): void {
     if (token.length >= PIECE_LENGTH) {
-      endPiece();
-      pieces.push(token);
+      this.#endPiece();
+      this.#pieces.push(token);
       return;
     }
-    tokens.push(token);
-    length += token.length;
-    if (length >= PIECE_LENGTH) endPiece();
-  };
-  const endPiece = (): void => {
-    if (length === 0) return;
-    pieces.push(tokens.join(''));
-    tokens = [];
-    length = 0;
-  };
-  let turnStartedAt = performance.now();
-  const write = async (value: unknown, depth: number): Promise<void> => {
-    if (depth === 0 || typeof value !== 'object' || value === null) {
-      add(JSON.stringify(value) ?? 'null');
-      return;
-    }
-    const isList = Array.isArray(value);
-    let separator = isList ? '[' : '{';
-    for (const [key, member] of isList ? value.entries() : Object.entries(value)) {
-      if (!isList && member === undefined) continue;
-      add(isList ? separator : `${separator}${JSON.stringify(key)}:`);
-      separator = ',';
-      // An item of a list is written whole.
-      await write(member, isList ? 0 : depth - 1);
-      if (performance.now() - turnStartedAt < TURN_MS) continue;
-      await setImmediate();
-      turnStartedAt = performance.now();
-    }
-    if (separator !== ',') add(separator);
-    add(isList ? ']' : '}');
-  };
-  await write(answer, DEPTH_MAX);
-  endPiece();
-  return pieces;
+    this.#tokens.push(token);
+    this.#length += token.length;
+    if (this.#length >= PIECE_LENGTH) this.#endPiece();
+  }
+
+  end(): string[] {
+    this.#endPiece();
+    return this.#pieces;
+  }
+
+  isTurnOver(): boolean {
+    return performance.now() - this.#turnStartedAt >= TURN_MS;
+  }
+
+  beginTurn(): void {
+    this.#turnStartedAt = performance.now();
+  }
+
+  #endPiece(): void {
+    if (this.#length === 0) return;
+    this.#pieces.push(this.#tokens.join(''));
+    this.#tokens = [];
+    this.#length = 0;
+  }
 }

@@ -15,7 +15,7 @@ export function addProxyRoutes(server: FastifyInstance, app: App, proxy: SignUpP
     server.post(proxyPathOf(call), { bodyLimit: call.bodyLimit }, async (request, reply) => {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
-      const passage = openPassage(app, request, reply);
+      const passage = openPassage(app, request.raw, reply.raw);
       const { readableBy, outcome } = await proxy
         .answer(call, {
           body: rawBody(request),

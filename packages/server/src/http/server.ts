@@ -1,20 +1,17 @@
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { ServedApp } from '../app.ts';
 import { addIssuerRoutes } from '../authn/oidc/own-issuer.ts';
 import { invitationCalls } from '../domains/organizations/invitations/calls.ts';
 import { proxyCalls, proxyPathOf } from '../domains/sign-up-proxy/calls.ts';
 import { createSignUpProxy, type SignUpProxy } from '../domains/sign-up-proxy/sign-up-proxy.ts';
-import { dispatch } from '../engine/dispatch.ts';
 import { FEED_PATH } from '../engine/feed/open-feed.ts';
-import { ApiError, type ErrorCode, notServed } from '../lib/errors.ts';
+import { ApiError, notServed } from '../lib/errors.ts';
 import { LIMITS } from '../lib/limits.ts';
 import { HARDWARE_QUERIES, UNSERVED_REASONS, WIRE_QUERIES, WIRE_SUBMITS } from '../reference/wire-operations.ts';
 import { operations, pathOf } from '../registry.ts';
 import { acceptInRushes } from './accept.ts';
-import { addAdmission, openPassage } from './admission.ts';
-import { clientAddress } from './client-address.ts';
+import { addAdmission } from './admission.ts';
 import { addConsole } from './console/console.ts';
 import { addCors } from './cors.ts';
 import { addDevInbox } from './dev-inbox.ts';
@@ -23,10 +20,10 @@ import { errorResponse, sendError, toApiError } from './errors.ts';
 import { addFeed } from './feed.ts';
 import { InFlight } from './in-flight.ts';
 import { addInvitations } from './invitations.ts';
-import { jsonInPieces } from './json-in-pieces.ts';
+import { operationServer } from './operations.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addProxyRoutes } from './proxy.ts';
-import { rawBody } from './raw-body.ts';
+import { isStarting } from './starting.ts';
 import { addStatusRoutes } from './status.ts';
 import { WELCOME_HEADERS, welcomePage } from './welcome.ts';
 
@@ -34,7 +31,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often connections are looked at for these. */
 const TIMEOUT_CHECK_MS = 1000;
-const SHORT_BODY_BYTES = 4096;
 const KEEP_ALIVE_MS = 72_000;
 /** A connection on which nothing moves for so long, not even an answer that nobody reads, is closed. */
 const SILENT_MS = 120_000;
@@ -48,19 +44,20 @@ const PROXY_PATHS: readonly string[] = proxyCalls.map(proxyPathOf);
 
 /** The HTTP face of the service: bytes in, JSON out. It decides nothing. */
 export function buildServer(app: ServedApp, proxy: SignUpProxy = createSignUpProxy(app)): FastifyInstance {
-  const server = openServer(app, [
+  const postPaths = [
     ...WIRE_PATHS.map(([path]) => path),
     ...operations.map(pathOf),
     FEED_PATH,
     ...invitationCalls.map(({ path }) => path),
     ...PROXY_PATHS,
-  ]);
+  ];
+  const server = openServer(app, postPaths, operationServer);
   addCors(server, ['/public/', '/v1/']);
   addStatusRoutes(server, app, isPrivilegedPeer);
   addDiscovery(server, app);
   addIssuerRoutes(server, app.ownIssuer);
   addDevInbox(server, app);
-  addOperationRoutes(server, app);
+  addUnservedRoutes(server, app);
   addFeed(server, app);
   addInvitations(server, app);
   addProxyRoutes(server, app, proxy);
@@ -80,7 +77,11 @@ export function buildProxyServer(app: ServedApp, proxy: SignUpProxy): FastifyIns
 }
 
 /** A server without routes: bounds, bytes, errors and how it ends. */
-function openServer(app: ServedApp, postPaths: readonly string[]): FastifyInstance {
+function openServer(
+  app: ServedApp,
+  postPaths: readonly string[],
+  serveOperations: typeof operationServer = () => () => false,
+): FastifyInstance {
   const known: ReadonlySet<string> = new Set(postPaths);
   const inFlight = new InFlight();
   const server = fastify({
@@ -110,26 +111,26 @@ function openServer(app: ServedApp, postPaths: readonly string[]): FastifyInstan
     sendError(app, reply, toApiError(app, 'http', error, request.routeOptions.bodyLimit)),
   );
   server.setNotFoundHandler((request, reply) => sendError(app, reply, notFound(request, known)));
-  refuseWhileClosing(server, app);
+  const isClosing = refuseWhileClosing(server, app);
   // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node's own 417 has no body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   acceptInRushes(server);
-  addAdmission(server, app, known);
+  addAdmission(server, app, known, serveOperations(app, { inFlight, isStarting: () => isStarting(server), isClosing }));
   server.addHook('onRequest', (request, reply, done) => {
-    inFlight.add(request);
+    inFlight.add(request.raw);
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       sendError(app, reply, new ApiError('REQUEST_INVALID', 'the request has no Host header'));
     } else done();
   });
   server.addHook('onResponse', (request, _reply, done) => {
-    inFlight.delete(request);
+    inFlight.delete(request.raw);
     done();
   });
   return server;
 }
 
 /** During a stop what is in flight finishes; what still arrives on an open connection is told to come again. */
-function refuseWhileClosing(server: FastifyInstance, app: ServedApp): void {
+function refuseWhileClosing(server: FastifyInstance, app: ServedApp): () => boolean {
   let closing = false;
   server.addHook('preClose', (done) => {
     closing = true;
@@ -140,43 +141,12 @@ function refuseWhileClosing(server: FastifyInstance, app: ServedApp): void {
     reply.header('connection', 'close');
     sendError(app, reply, new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
   });
+  return () => closing;
 }
 
-function addOperationRoutes(server: FastifyInstance, app: ServedApp): void {
-  const served = new Set<string>();
-  for (const operation of operations) {
-    const path = pathOf(operation);
-    served.add(path);
-    server.post(path, { bodyLimit: operation.bodyLimit }, async (request, reply) => {
-      const startedAt = performance.now();
-      let code: ErrorCode | 'OK' = 'OK';
-      const passage = openPassage(app, request, reply);
-      app.load.begin();
-      try {
-        const body = rawBody(request);
-        const turn = passage.enter(body.length);
-        if (turn !== undefined) await turn;
-        const answer = await dispatch(app, operation, {
-          body,
-          headers: request.headers,
-          clientAddress: clientAddress(request.socket.remoteAddress, request.headers, app.config.trustedProxies),
-          passage,
-        });
-        // A new activity is shown with its body and one vote.
-        const isShort = operation.kind === 'activity' && body.length < SHORT_BODY_BYTES;
-        sendJson(reply, isShort ? [JSON.stringify(answer)] : await jsonInPieces(answer));
-      } catch (thrown) {
-        const error = toApiError(app, operation.name, thrown);
-        code = error.code;
-        sendError(app, reply, error);
-      } finally {
-        passage.end();
-        app.load.end();
-      }
-      app.observe.request(operation.name, code, performance.now() - startedAt);
-      return reply;
-    });
-  }
+/** Paths of the wire protocol that nothing serves say why. */
+function addUnservedRoutes(server: FastifyInstance, app: ServedApp): void {
+  const served = new Set(operations.map(pathOf));
   for (const [path, name] of WIRE_PATHS) {
     if (served.has(path)) continue;
     const error = HARDWARE_QUERIES.has(name)
@@ -184,17 +154,6 @@ function addOperationRoutes(server: FastifyInstance, app: ServedApp): void {
       : notServed(name, UNSERVED_REASONS.get(name));
     server.post(path, (_request, reply) => sendError(app, reply, error));
   }
-}
-
-function sendJson(reply: FastifyReply, pieces: readonly string[]): void {
-  reply.header('content-type', 'application/json; charset=utf-8');
-  const [only] = pieces;
-  if (pieces.length === 1) {
-    reply.send(only);
-    return;
-  }
-  const bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-  reply.header('content-length', bytes).send(Readable.from(pieces));
 }
 
 function notFound(request: FastifyRequest, known: ReadonlySet<string>): ApiError {

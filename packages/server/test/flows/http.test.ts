@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -217,6 +218,22 @@ describe('the HTTP face', () => {
       // One stamp may have 8 KiB.
       const response = await post(WHOAMI, whoamiBody(), { 'x-stamp': 'a'.repeat(8193) });
       await expectError(response, 431, 'HEADER_TOO_LARGE', 3);
+    });
+
+    test.each([
+      ['with a query', (path: string) => `${path}?x=1`],
+      ['absolute, as proxies send it', (path: string) => `http://custos.example${path}`],
+      ['spelled with escapes', (path: string) => path.replace('whoami', '%77hoami')],
+      ['with a fragment', (path: string) => `${path}#x`],
+    ])('a path %s leads to its operation', async (_how, spelled) => {
+      const body = whoamiBody();
+      const { hostname, port } = new URL(server.baseUrl);
+      const status = await new Promise((resolve, reject) => {
+        const asked = request({ hostname, port, method: 'POST', path: spelled(WHOAMI), headers: stamped(body) });
+        asked.on('response', (answer) => resolve(answer.resume().statusCode)).on('error', reject);
+        asked.end(body);
+      });
+      expect(status).toBe(200);
     });
 
     test('what is not HTTP, and a path that cannot be decoded', async () => {

@@ -38,7 +38,7 @@ export function addConsoleCalls(server: FastifyInstance, app: ServedApp): void {
       const startedAt = performance.now();
       let code: ErrorCode | 'OK' = 'OK';
       reply.headers({ ...GUARDED, 'cache-control': 'no-store' });
-      const passage = openPassage(app, request, reply);
+      const passage = openPassage(app, request.raw, reply.raw);
       try {
         requireCaller(request, call.caller);
         const body = rawBody(request);

@@ -178,6 +178,14 @@ test('until the first organization exists nothing but /healthz is answered', { t
   for (const path of ['/public/v1/query/whoami', '/public/v1/discovery/keys', '/']) {
     expect(await statusOf(at(port), path)).toBe(503);
   }
+  for (const path of ['/public/v1/query/whoami', '/public/v1/submit/create_wallet', '/public/v1/feed']) {
+    const response = await fetch(`${at(port)}${path}`, { method: 'POST', body: '{}' });
+    expect([path, response.status, await response.json()]).toEqual([
+      path,
+      503,
+      expect.objectContaining({ errorCode: 'UNAVAILABLE', message: 'the service is starting' }),
+    ]);
+  }
   expect(await statusOf(at(proxyPort), '/v1/account')).toBe(503);
   expect(service.stdout).toBe('');
   await client.query('ROLLBACK');
