@@ -25,6 +25,11 @@ export interface Listing<Item extends { readonly id: string }> {
   readonly fetch: (range: Range) => Promise<Item[]>;
   /** The sizes of the same rows; left out where no row can be large. */
   readonly weigh?: ((range: Range) => Promise<RowSize[]>) | undefined;
+  /**
+   * Reads a few rows at once, where so many are the whole page and it can tell in another way that they are not too many
+   * bytes; else undefined.
+   */
+  readonly fetchFew?: ((range: Range, isPage: (count: number) => boolean) => Promise<Item[] | undefined>) | undefined;
   /** Whether the answer has next to nothing of each row: then sizes only tell how many are read at a time. */
   readonly isUnbounded?: boolean | undefined;
   /** A page of too many bytes is refused, unless clients of the list expect short pages. */
@@ -38,6 +43,7 @@ interface Row {
 /** Rows are read in batches, between which other requests have their turn. */
 const BATCH_BYTES = 256 * 1024;
 const BATCH_ROWS = 500;
+const FEW_ROWS = 16;
 
 /**
  * Fetches one page of rows that are listed by id: their sizes first, and the rows if an answer may have so many bytes
@@ -70,9 +76,14 @@ export async function fetchPage<Item extends Row>(request: PageRequest, listing:
 async function readRows<Item extends Row>(
   request: PageRequest,
   range: Range,
-  { fetch, weigh, whenTooLarge, isUnbounded }: Listing<Item>,
+  { fetch, weigh, whenTooLarge, isUnbounded, fetchFew }: Listing<Item>,
 ): Promise<{ readonly rows: Item[]; readonly isCut: boolean }> {
   const withNext = { ...range, limit: range.limit + 1 };
+  const fewMax = Math.min(withNext.limit, FEW_ROWS);
+  // Where there are as many as were asked for, more may follow; one more than the page has says that they do.
+  const isPage = (count: number): boolean => count < fewMax || (count > range.limit && request.kind !== 'all');
+  const few = await fetchFew?.({ ...range, limit: fewMax }, isPage);
+  if (few !== undefined) return { rows: few.slice(0, range.limit), isCut: few.length > range.limit };
   if (weigh === undefined) {
     const rows = await readAll(fetch, withNext);
     const isCut = rows.length > range.limit;

@@ -5,6 +5,7 @@ import type { Page, PageRequest } from '../lib/pagination.ts';
 import { bytesOf } from './bytes-of.ts';
 import { fetchPage, type Range, type RowSize } from './keyset.ts';
 import type { Schema } from './schema.ts';
+import { type Statement, unnamed } from './statement.ts';
 import { isTombstone } from './tombstones.ts';
 
 /** Tables whose rows belong to one organization and are listed by id. */
@@ -26,11 +27,69 @@ type ListOptions<Name extends ListedTable> = (
   /** The bytes of a row, where they are not those of its own columns alone. */
   readonly bytes?: RawBuilder<number>;
   readonly order?: 'asc' | 'desc';
+  /** Tells of a few rows, more cheaply than by weighing each, whether they are not too many bytes. */
+  readonly areSmall?: (rows: readonly Selectable<Schema[Name]>[]) => Promise<boolean>;
   /** A further condition on the rows, though not on cursors: it starts with AND. */
   readonly filter?: RawBuilder<unknown>;
 };
 
 const NOTHING = sql``;
+
+interface RangeValues extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly greaterThan?: string | undefined;
+  readonly lessThan?: string | undefined;
+  readonly limit: number;
+}
+type RangeStatement = Statement<RangeValues, unknown>;
+
+/** A range of a table's rows, all of their columns or their sizes. */
+const rangeOf = (table: string, columns: RawBuilder<unknown>, filter: RawBuilder<unknown>, range: RangeShape) => {
+  const { organizationId, greaterThan, lessThan, limit } = range.values;
+  return sql`SELECT ${columns} FROM ${sql.table(table)}
+    WHERE organization_id = ${organizationId} ${filter}
+    ${range.hasLower ? sql`AND id > ${greaterThan}` : NOTHING}
+    ${range.hasUpper ? sql`AND id < ${lessThan}` : NOTHING}
+    ORDER BY id ${sql.raw(range.order)} LIMIT ${limit}`;
+};
+
+interface RangeShape {
+  readonly order: 'asc' | 'desc';
+  readonly hasLower: boolean;
+  readonly hasUpper: boolean;
+  readonly values: RangeValues;
+}
+
+/** Statements of lists without a condition of their own, by what they select. */
+const rangeStatements = new WeakMap<RawBuilder<unknown>, Map<string, RangeStatement>>();
+const ALL_COLUMNS = sql`*`;
+
+function rangeStatement(table: string, columns: RawBuilder<unknown>, shape: Omit<RangeShape, 'values'>) {
+  let known = rangeStatements.get(columns);
+  if (known === undefined) {
+    known = new Map();
+    rangeStatements.set(columns, known);
+  }
+  const { order, hasLower, hasUpper } = shape;
+  const key = `${table} ${order}${hasLower ? ' after' : ''}${hasUpper ? ' before' : ''}`;
+  let found = known.get(key);
+  if (found === undefined) {
+    found = unnamed((_db, values: RangeValues) => rangeOf(table, columns, NOTHING, { ...shape, values }));
+    known.set(key, found);
+  }
+  return found;
+}
+
+const sizes = new WeakMap<RawBuilder<number>, RawBuilder<unknown>>();
+/** The same for the same expression, so that its statements are made once. */
+function sizesBy(bytes: RawBuilder<number>): RawBuilder<unknown> {
+  let columns = sizes.get(bytes);
+  if (columns === undefined) {
+    columns = sql`id, ${bytes} AS bytes`;
+    sizes.set(bytes, columns);
+  }
+  return columns;
+}
 
 /** A row by its id, locked if a clause says so. */
 export async function findRow<Name extends ListedTable>(
@@ -79,16 +138,19 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
     large,
     bytes = large && bytesOf(table, large),
     isUnbounded,
+    areSmall,
   }: ListOptions<Name> = {},
 ): Promise<Page<Item>> {
   const rowsOf = async <Row>(columns: RawBuilder<unknown>, range: Range): Promise<Row[]> => {
     const { greaterThan, lessThan, order: direction, limit } = range;
-    const { rows } = await sql<Row>`SELECT ${columns} FROM ${sql.table(table)}
-      WHERE organization_id = ${organizationId} ${filter}
-      ${greaterThan === undefined ? NOTHING : sql`AND id > ${greaterThan}`}
-      ${lessThan === undefined ? NOTHING : sql`AND id < ${lessThan}`}
-      ORDER BY id ${sql.raw(direction)} LIMIT ${limit}`.execute(db);
-    return rows;
+    const shape = { order: direction, hasLower: greaterThan !== undefined, hasUpper: lessThan !== undefined };
+    const values = { organizationId, greaterThan, lessThan, limit };
+    if (filter === NOTHING) return (await rangeStatement(table, columns, shape)(db, values)) as Row[];
+    return (await rangeOf(table, columns, filter, { ...shape, values }).execute(db)).rows as Row[];
+  };
+  const fetchFew = async (range: Range, isPage: (count: number) => boolean): Promise<Item[] | undefined> => {
+    const rows = await rowsOf<Selectable<Schema[Name]>>(ALL_COLUMNS, range);
+    return isPage(rows.length) && (await areSmall?.(rows)) ? await toItems(rows) : undefined;
   };
   return await fetchPage(request, {
     order,
@@ -97,8 +159,9 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
         WHERE organization_id = ${organizationId} AND id = ${cursor}`.execute(db);
       return rows.length > 0 || (await isTombstone(db, organizationId, cursor));
     },
-    fetch: async (range) => await toItems(await rowsOf(sql`*`, range)),
+    fetch: async (range) => await toItems(await rowsOf(ALL_COLUMNS, range)),
     isUnbounded,
-    weigh: bytes && ((range) => rowsOf<RowSize>(sql`id, ${bytes} AS bytes`, range)),
+    fetchFew: areSmall && fetchFew,
+    weigh: bytes && ((range) => rowsOf<RowSize>(sizesBy(bytes), range)),
   });
 }

@@ -1,6 +1,10 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import { sha256Hex } from '../lib/encoding.ts';
 import { driverOf, type Flavour } from './connection-dialect.ts';
 import type { Schema } from './schema.ts';
+
+/** PostgreSQL cuts names off at 63 bytes. */
+const NAME_MAX = 44;
 
 class Placeholder {
   readonly name: string;
@@ -9,14 +13,17 @@ class Placeholder {
   }
 }
 
+/** A query, or a piece of SQL. */
 interface Compilable<Row> {
-  compile(): CompiledQuery<Row>;
+  compile(db: Kysely<Schema>): CompiledQuery<Row>;
 }
 
 /** A statement that is built once per dialect and then only bound to values. */
 export type Statement<Values, Row> = (db: Kysely<Schema>, values: Values) => Promise<Row[]>;
 
 interface Compiled {
+  /** Under which PostgreSQL keeps it; another text never has it, also where versions or processes share a connection. */
+  readonly name: string | undefined;
   readonly sql: string;
   readonly constants: readonly unknown[];
   /** For each parameter the name of its value, or undefined for a constant. */
@@ -25,7 +32,7 @@ interface Compiled {
 
 /**
  * Building and compiling a query costs more than running it, so the statements of every request are made once.
- * `name` also makes PostgreSQL keep the plan; it must be unique.
+ * `name` also makes PostgreSQL keep the plan.
  */
 export function statement<Values extends Record<string, unknown>, Row>(
   name: string,
@@ -44,8 +51,37 @@ export function change<Values extends Record<string, unknown>>(
   return async (db, values) => Number((await run(db, values)).numAffectedRows ?? 0n);
 }
 
+/**
+ * The same for what selects all columns: PostgreSQL keeps no plan of it, which would fail once a newer version of the service
+ * adds a column.
+ */
+export function unnamed<Values extends Record<string, unknown>, Row>(
+  build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
+): Statement<Values, Row> {
+  const run = runner(undefined, build);
+  return async (db, values) => (await run(db, values)).rows as Row[];
+}
+
+/**
+ * Statements that differ in a few ways, such as the table. Each is made when its variant is first asked for; there must be
+ * few, and what clients send must not be among what tells them apart. They have no names.
+ */
+export function variants<Values extends Record<string, unknown>, Row>(
+  build: (db: Kysely<Schema>, values: Values, variant: string) => Compilable<Row>,
+): (variant: string) => Statement<Values, Row> {
+  const made = new Map<string, Statement<Values, Row>>();
+  return (variant) => {
+    let found = made.get(variant);
+    if (found === undefined) {
+      found = unnamed((db, values: Values) => build(db, values, variant));
+      made.set(variant, found);
+    }
+    return found;
+  };
+}
+
 function runner<Values extends Record<string, unknown>>(
-  name: string,
+  name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
 ): (db: Kysely<Schema>, values: Values) => Promise<QueryResult<unknown>> {
   const compiled = new Map<Flavour, Compiled>();
@@ -55,13 +91,14 @@ function runner<Values extends Record<string, unknown>>(
     const { execute, flavour } = driverOf(db);
     let entry = compiled.get(flavour);
     if (entry === undefined) {
-      const { sql, parameters } = build(db, placeholders).compile();
+      const { sql, parameters } = build(db, placeholders).compile(db);
       const slots = parameters.map((value) => (value instanceof Placeholder ? value.name : undefined));
-      entry = { sql, constants: parameters, slots };
+      const unique = name === undefined ? undefined : `${name.slice(0, NAME_MAX)} ${sha256Hex(sql).slice(0, 16)}`;
+      entry = { name: unique, sql, constants: parameters, slots };
       compiled.set(flavour, entry);
     }
-    const { sql, constants, slots } = entry;
+    const { sql, constants, slots, name: unique } = entry;
     const parameters = slots.map((slot, index) => (slot === undefined ? constants[index] : values[slot]));
-    return execute(sql, parameters, name);
+    return execute(sql, parameters, unique);
   };
 }

@@ -3,6 +3,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
+import { change } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
@@ -166,6 +167,25 @@ export class TreeReader extends Reader {
   }
 }
 
+interface OwnEntry extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly ownerId: string;
+  readonly kind: string;
+}
+const changeValue = change(
+  'tree-entry-value',
+  (
+    db,
+    { organizationId, ownerId, kind, value, uniqueValue }: OwnEntry & { value: string; uniqueValue: string | null },
+  ) =>
+    db
+      .updateTable('tree_entry')
+      .set({ value, unique_value: uniqueValue })
+      .where('organization_id', '=', organizationId)
+      .where('owner_id', '=', ownerId)
+      .where('kind', '=', kind),
+);
+
 export class TreeStore extends TreeReader {
   static readonly writes = true;
 
@@ -215,8 +235,14 @@ export class TreeStore extends TreeReader {
     value: string | undefined,
   ): Promise<void> {
     if (organizationId === rootId && !UNIQUE_KINDS.has(kind)) return;
-    await this.remove(organizationId, [ownerId], [kind]);
-    if (value !== undefined) await this.add(rootId, organizationId, [{ kind, value, ownerId }]);
+    if (value === undefined) {
+      await this.remove(organizationId, [ownerId], [kind]);
+      return;
+    }
+    const stored = treeValue(kind, value);
+    const uniqueValue = UNIQUE_KINDS.has(kind) ? stored : null;
+    const changed = await changeValue(this.db, { organizationId, ownerId, kind, value: stored, uniqueValue });
+    if (changed === 0) await this.add(rootId, organizationId, [{ kind, value, ownerId }]);
   }
 
   /** Drops the entries of an owner; all kinds unless some are named. */

@@ -8,7 +8,7 @@ import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { statement } from '../../../storage/statement.ts';
+import { statement, variants } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
@@ -101,28 +101,73 @@ const ownedBytes = (table: string, bytes: RawBuilder<unknown>): RawBuilder<numbe
   sql`COALESCE((SELECT ${bytes} FROM ${sql.table(table)} WHERE ${sql.ref(`${table}.organization_id`)} =
     app_user.organization_id AND ${sql.ref(`${table}.user_id`)} = app_user.id), 0)`;
 
+const AUTHENTICATOR_BYTES = bytesOf('authenticator', ['name', 'credential_id', 'public_key', 'transports']);
+const PROVIDER_BYTES = bytesOf('oauth_provider', ['name', 'issuer', 'audience', 'subject']);
+const MFA_POLICY_BYTES = bytesOf('mfa_policy', ['name', 'condition', 'steps', 'notes']);
+
 /** A user with all that is shown of it. */
 const RECORD_BYTES: RawBuilder<number> = sql`(${sql.join(
   [
     SHORT_ROW_BYTES,
     ownedBytes('api_key', sql`COUNT(*) * ${SHORT_ROW_BYTES}`),
     ownedBytes('user_tag', sql`COUNT(*) * ${sql.lit(40)}`),
-    ownedBytes(
-      'authenticator',
-      sql`SUM(${bytesOf('authenticator', ['name', 'credential_id', 'public_key', 'transports'])})`,
-    ),
-    ownedBytes('oauth_provider', sql`SUM(${bytesOf('oauth_provider', ['name', 'issuer', 'audience', 'subject'])})`),
-    ownedBytes('mfa_policy', sql`SUM(${bytesOf('mfa_policy', ['name', 'condition', 'steps', 'notes'])})`),
+    ownedBytes('authenticator', sql`SUM(${AUTHENTICATOR_BYTES})`),
+    ownedBytes('oauth_provider', sql`SUM(${PROVIDER_BYTES})`),
+    ownedBytes('mfa_policy', sql`SUM(${MFA_POLICY_BYTES})`),
   ],
   sql` + `,
 )})`;
 
 export const userNotFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'user not found in this organization');
 
-/** Users of a page are a range of ids, so their rows are fetched by range rather than by a list of any length. */
-function rangeOf(rows: readonly UserRow[]): RawBuilder<unknown> {
+/** What belongs to users, with the columns that order it. */
+const OWNED = {
+  api_key: ['id'],
+  authenticator: ['id'],
+  user_tag: ['tag_id'],
+  oauth_provider: ['id'],
+  mfa_policy: ['position', 'id'],
+} as const;
+type OwnedTable = keyof typeof OWNED;
+
+const ownedRows = <Name extends OwnedTable>(table: Name, organizationId: string, filter: RawBuilder<unknown>) =>
+  sql<
+    Selectable<Schema[Name]>
+  >`SELECT * FROM ${sql.table(table)} WHERE organization_id = ${organizationId} AND ${filter}
+    ORDER BY ${sql.join(['user_id', ...OWNED[table]].map((column) => sql.ref(column)))}`;
+
+/** Users of a page are a range of ids, so what they own is fetched by range rather than by a list of any length. */
+interface UserRange extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly firstId: string;
+  readonly lastId: string;
+}
+const ownedInRange = variants((_db, { organizationId, firstId, lastId }: UserRange, table) =>
+  ownedRows(table as OwnedTable, organizationId, sql`user_id >= ${firstId} AND user_id <= ${lastId}`),
+);
+
+/** All that the users of a range own, together. */
+const bytesInRange = statement('bytes owned by users', (_db, { organizationId, firstId, lastId }: UserRange) => {
+  const sum = (table: OwnedTable, bytes: RawBuilder<unknown>): RawBuilder<unknown> =>
+    sql`COALESCE((SELECT ${bytes} FROM ${sql.table(table)} WHERE organization_id = ${organizationId}
+      AND user_id >= ${firstId} AND user_id <= ${lastId}), 0)`;
+  return sql<{ bytes: number | string }>`SELECT ${sql.join(
+    [
+      sum('api_key', sql`COUNT(*) * ${SHORT_ROW_BYTES}`),
+      sum('user_tag', sql`COUNT(*) * ${sql.lit(40)}`),
+      sum('authenticator', sql`SUM(${AUTHENTICATOR_BYTES})`),
+      sum('oauth_provider', sql`SUM(${PROVIDER_BYTES})`),
+      sum('mfa_policy', sql`SUM(${MFA_POLICY_BYTES})`),
+    ],
+    sql` + `,
+  )} AS bytes`;
+});
+const SMALL_BYTES = 256 * 1024;
+
+/** The range of ids that these users are in. */
+function rangeOf(organizationId: OrganizationId, rows: readonly UserRow[]): UserRange {
   const ids = rows.map((row) => row.id).sort();
-  return sql`user_id >= ${ids[0] ?? ''} AND user_id <= ${ids.at(-1) ?? ''}`;
+  return { organizationId, firstId: ids[0] ?? '', lastId: ids.at(-1) ?? '' };
 }
 
 export class UserReader extends Reader {
@@ -184,7 +229,15 @@ export class UserReader extends Reader {
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<UserRecord>> {
     const toItems = (rows: UserRow[]): Promise<UserRecord[]> => this.#withAll(organizationId, rows);
-    return await pageOfRows(this.db, 'app_user', organizationId, request, toItems, { bytes: RECORD_BYTES });
+    return await pageOfRows(this.db, 'app_user', organizationId, request, toItems, {
+      bytes: RECORD_BYTES,
+      areSmall: async (rows) => await this.#areSmall(organizationId, rows),
+    });
+  }
+
+  async #areSmall(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<boolean> {
+    const [owned] = await bytesInRange(this.db, rangeOf(organizationId, rows));
+    return Number(owned?.bytes ?? 0) <= SMALL_BYTES;
   }
 
   /** Those of the users that exist, in the order of their ids, without their MFA policies. */
@@ -198,21 +251,23 @@ export class UserReader extends Reader {
         .where('id', 'in', ids)
         .orderBy('id')
         .execute();
-      records.push(...(await this.#withCredentials(organizationId, rows, sql`user_id IN (${sql.join(ids)})`)));
+      if (rows.length === 0) continue;
+      const filter = sql`user_id IN (${sql.join(ids)})`;
+      const owned = async <Name extends OwnedTable>(table: Name) =>
+        (await ownedRows(table, organizationId, filter).execute(this.db)).rows;
+      records.push(...(await this.#withCredentials(rows, owned)));
     }
     return records;
   }
 
   async #withCredentials(
-    organizationId: OrganizationId,
     rows: readonly UserRow[],
-    filter: RawBuilder<unknown> = rangeOf(rows),
+    owned: <Name extends OwnedTable>(table: Name) => Promise<Selectable<Schema[Name]>[]>,
   ): Promise<MemberRecord[]> {
-    if (rows.length === 0) return [];
     const [apiKeys, authenticators, tags] = await Promise.all([
-      this.#owned(organizationId, 'api_key', filter, 'id'),
-      this.#owned(organizationId, 'authenticator', filter, 'id'),
-      this.#owned(organizationId, 'user_tag', filter, 'tag_id'),
+      owned('api_key'),
+      owned('authenticator'),
+      owned('user_tag'),
     ]);
     const keysOf = groupBy(apiKeys, (row) => row.user_id);
     const authenticatorsOf = groupBy(authenticators, (row) => row.user_id);
@@ -228,10 +283,13 @@ export class UserReader extends Reader {
 
   async #withAll(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
     if (rows.length === 0) return [];
+    const range = rangeOf(organizationId, rows);
+    const owned = async <Name extends OwnedTable>(table: Name) =>
+      (await ownedInRange(table)(this.db, range)) as Selectable<Schema[Name]>[];
     const [members, providers, mfaPolicies] = await Promise.all([
-      this.#withCredentials(organizationId, rows),
-      this.#owned(organizationId, 'oauth_provider', rangeOf(rows), 'id'),
-      this.#owned(organizationId, 'mfa_policy', rangeOf(rows), 'position', 'id'),
+      this.#withCredentials(rows, owned),
+      owned('oauth_provider'),
+      owned('mfa_policy'),
     ]);
     const policiesOf = groupBy(mfaPolicies, (row) => row.user_id);
     const providersOf = groupBy(providers, (row) => row.user_id);
@@ -240,18 +298,6 @@ export class UserReader extends Reader {
       oauthProviders: (providersOf.get(member.id) ?? []).map(toOauthProvider),
       mfaPolicies: (policiesOf.get(member.id) ?? []).map(toMfaPolicy),
     }));
-  }
-
-  async #owned<Name extends 'api_key' | 'authenticator' | 'oauth_provider' | 'user_tag' | 'mfa_policy'>(
-    organizationId: OrganizationId,
-    table: Name,
-    filter: RawBuilder<unknown>,
-    ...order: string[]
-  ): Promise<Selectable<Schema[Name]>[]> {
-    const { rows } = await sql<Selectable<Schema[Name]>>`SELECT * FROM ${sql.table(table)}
-      WHERE organization_id = ${organizationId} AND ${filter}
-      ORDER BY ${sql.join(['user_id', ...order].map((column) => sql.ref(column)))}`.execute(this.db);
-    return rows;
   }
 
   async count(organizationId: OrganizationId): Promise<number> {
