@@ -43,20 +43,22 @@ describe.each(DATABASES)('custos keyring verify on %s', (database) => {
   });
 });
 
-test('a folder or a key that is not the one of a service is one line', async () => {
-  using folder = temporaryFolder();
-  for (const command of ['rotate', 'verify']) {
+describe.each(['rotate', 'verify'])('custos keyring %s', (command) => {
+  test('says in one line that a folder or a database is not the one of a service', async () => {
+    using folder = temporaryFolder();
     const env = { CUSTOS_DATA_DIR: folder.path };
     expectRefusal(await runCli(env, 'keyring', command), /custos\.db holds no Custos service: start the service first/);
     expectRefusal(await runCli({ CUSTOS_DATA_DIRS: 'x' }, 'keyring', command), /CUSTOS_DATA_DIRS is not a setting/);
     const url = 'postgres://nobody@127.0.0.1:1/none';
     expectRefusal(await runCli({ ...env, CUSTOS_DATABASE_URL: url }, 'keyring', command), /cannot use the PostgreSQL/);
-  }
-  await using server = await TestServer.start();
-  const env = { ...server.environment, CUSTOS_ROOT_KEY: `file:${join(folder.path, 'missing.key')}` };
-  for (const command of ['rotate', 'verify']) {
+  });
+
+  test('says in one line that a key is not the one of the service', async () => {
+    using folder = temporaryFolder();
+    await using server = await TestServer.start();
+    const env = { ...server.environment, CUSTOS_ROOT_KEY: `file:${join(folder.path, 'missing.key')}` };
     expectRefusal(await runCli(env, 'keyring', command), /cannot open the root key .*missing\.key.*restore that key/);
-  }
+  });
 });
 
 test('a database of another version is left to the service', async () => {
