@@ -40,7 +40,8 @@ export function newApiKeyPair(): { readonly publicKey: string; readonly privateK
 /** Writes the file whole and synced. A file of another organization is moved aside, never overwritten. */
 export function writeCredentials(dataDir: string, credentials: RootCredentials): void {
   const path = credentialsPath(dataDir);
-  if (existsSync(path)) renameSync(path, join(dataDir, `root-credentials-${organizationIn(path)}.json`));
+  const isAnothers = existsSync(path) && organizationIn(path) !== credentials.organizationId;
+  if (isAnothers) renameSync(path, join(dataDir, `root-credentials-${organizationIn(path)}.json`));
   const temporary = `${path}.${process.pid}.tmp`;
   const file = openSync(temporary, 'w', 0o600);
   try {

@@ -7,6 +7,7 @@ export const kernelTables: readonly Table[] = [
   }),
   defineTable('organization', {
     plainBytes: ['wrapped_key'],
+    revises: ['id'],
     erased: 'never',
   }),
   defineTable('organization_feature', {

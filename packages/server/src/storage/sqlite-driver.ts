@@ -111,6 +111,11 @@ export class SqliteFile implements Disposable {
     this.#database.exec(sql);
   }
 
+  /** A function that statements and triggers of this connection can call. */
+  define(name: string, call: (value: unknown) => string | number | null): void {
+    this.#database.function(name, call);
+  }
+
   prepare(sql: string): SqliteStatement {
     return new SqliteStatement(this.#database.prepare(sql));
   }

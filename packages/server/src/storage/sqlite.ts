@@ -3,6 +3,7 @@ import { ApiError } from '../lib/errors.ts';
 import { StartError } from '../lib/start-error.ts';
 import { kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
+import { Revisions } from './revisions.ts';
 import type { Schema } from './schema.ts';
 import { SqliteFile, type SqliteStatement, sqliteErrorName } from './sqlite-driver.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
@@ -11,6 +12,8 @@ import { UniqueRules } from './unique.ts';
 
 /** How many units may share one commit; bounds the wait of the first. */
 const UNITS_PER_COMMIT = 128;
+/** Once a unit has failed, so many commits expect it of every unit. */
+const WARY_COMMITS = 64;
 /** Far more than admission lets in: a bound for what the service asks of itself. */
 const UNITS_WAITING_MAX = 10_000;
 const STATEMENTS_CACHED = 1000;
@@ -40,7 +43,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   try {
     writer = openFile(options.file);
     const rules = new UniqueRules(options.dataModel.tables);
-    const db = kyselyOver(flavour, rules.over(executeOn(writer), brokenColumns));
+    const db = kyselyOver(flavour, rules.over(executeInside(writer), brokenColumns));
     await migrateInside(writer, db, options.nowMs);
     reader = new SqliteFile(options.file, { isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
     return new SqliteStorage(lock, writer, reader, db, options.dataModel);
@@ -79,9 +82,10 @@ function takeLock(file: string): SqliteFile {
 function openFile(file: string): SqliteFile {
   try {
     const db = new SqliteFile(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
-    // FULL syncs at every commit: what was acknowledged survives a power cut.
+    // FULL syncs at every commit: what was acknowledged survives a power cut. What a savepoint could undo is noted in
+    // memory, and not in files that would be written and deleted beside the database.
     db.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON',
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY',
     );
     return db;
   } catch (error) {
@@ -118,10 +122,25 @@ function executeOn(db: SqliteFile) {
   };
 }
 
+/**
+ * The same for the writing connection. SQLite ends a transaction by itself when a disk is full or fails; a statement behind
+ * that one would be a transaction of its own, and stay although everybody hears that nothing was done.
+ */
+function executeInside(writer: SqliteFile) {
+  const execute = executeOn(writer);
+  return async (sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> => {
+    if (!writer.isInTransaction) throw unavailable(new Error('the transaction has ended'));
+    return await execute(sql, parameters);
+  };
+}
+
+const unavailable = (cause: unknown): ApiError =>
+  new ApiError('UNAVAILABLE', 'the database is not available', { retryAfterSeconds: 1, cause });
+
 function translate(error: unknown): unknown {
   const name = sqliteErrorName(error);
   if (name === undefined || name === 'other' || name === 'unique') return error;
-  return new ApiError('UNAVAILABLE', 'the database is not available', { retryAfterSeconds: 1, cause: error });
+  return unavailable(error);
 }
 
 /** `UNIQUE constraint failed: table.column, table.column` */
@@ -135,8 +154,11 @@ class SqliteStorage implements Storage {
   readonly #writer: SqliteFile;
   readonly #reader: SqliteFile;
   readonly #stores: ReturnType<typeof openStores>;
+  readonly #revisions: Revisions;
   readonly #queue: Unit[] = [];
   readonly #control: Record<'begin' | 'commit' | 'rollback' | 'savepoint' | 'release' | 'undo', SqliteStatement>;
+  /** How many commits still put each unit into a savepoint. */
+  #waryFor = 0;
   #scheduled = false;
   #closed = false;
 
@@ -152,8 +174,10 @@ class SqliteStorage implements Storage {
       release: writer.prepare('RELEASE unit'),
       undo: writer.prepare('ROLLBACK TO unit'),
     };
-    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite' }, dataModel);
-    this.#stores = openStores({ db, kind: 'sqlite' }, dataModel, nestedSavepoint(writer));
+    this.#revisions = new Revisions(writer, dataModel.tables);
+    const revisions = this.#revisions;
+    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite', revisions }, dataModel);
+    this.#stores = openStores({ db, kind: 'sqlite', revisions }, dataModel, nestedSavepoint(writer));
   }
 
   /** Reads wait for nobody; writes queue for the one connection that writes. */
@@ -195,38 +219,83 @@ class SqliteStorage implements Storage {
     this.#scheduled = false;
   }
 
-  /** Runs units one after the other in one transaction, each in a savepoint, and acknowledges them after the commit. */
+  /**
+   * Runs units one after the other in one transaction, and acknowledges them after the commit. Where one fails, what the
+   * others wrote is undone with it, and they run once more, each in a savepoint: units may always run again.
+   */
   async #commitTogether(units: readonly Unit[]): Promise<void> {
-    const { begin, commit, rollback, savepoint, release, undo } = this.#control;
-    // What a unit failed on may be another unit's write, so failures too are told only after the commit.
-    const outcomes: (() => void)[] = [];
     const areRepeatable = units.every((unit) => unit.isRepeatable);
     try {
       // The log is then synced with the next other commit.
       if (areRepeatable) this.#writer.exec('PRAGMA synchronous = NORMAL');
-      begin.run();
-      for (const unit of units) {
-        savepoint.run();
-        try {
-          await unit.run();
-          release.run();
-          outcomes.push(() => unit.acknowledge());
-        } catch (error) {
-          // A full disk or an I/O error makes SQLite roll the whole transaction back by itself.
-          if (!this.#writer.isInTransaction) throw error;
-          undo.run();
-          release.run();
-          outcomes.push(() => unit.fail(error));
-        }
-      }
-      commit.run();
+      if (this.#waryFor === 0) {
+        if (await this.#commitAll(units)) return;
+        this.#waryFor = WARY_COMMITS;
+      } else this.#waryFor -= 1;
+      await this.#commitEach(units);
     } catch (error) {
-      if (this.#writer.isInTransaction) rollback.run();
+      this.#rollBack();
       for (const unit of units) unit.fail(translate(error));
-      return;
     } finally {
       if (areRepeatable) this.#writer.exec('PRAGMA synchronous = FULL');
     }
+  }
+
+  /** False if a unit failed: then nothing was written. */
+  async #commitAll(units: readonly Unit[]): Promise<boolean> {
+    this.#begin();
+    try {
+      for (const unit of units) await unit.run();
+    } catch (error) {
+      // A full disk or an I/O error makes SQLite roll the whole transaction back by itself.
+      if (!this.#writer.isInTransaction) throw error;
+      this.#rollBack();
+      const [only] = units;
+      if (only === undefined || units.length > 1) return false;
+      // It failed on nothing that could have been another's.
+      only.fail(error);
+      return true;
+    }
+    this.#commit();
+    for (const unit of units) unit.acknowledge();
+    return true;
+  }
+
+  #begin(): void {
+    this.#control.begin.run();
+    this.#revisions.begun();
+  }
+
+  #commit(): void {
+    this.#control.commit.run();
+    this.#revisions.committed();
+  }
+
+  #rollBack(): void {
+    const isOpen = this.#writer.isInTransaction;
+    if (isOpen) this.#control.rollback.run();
+    this.#revisions.rolledBack(isOpen);
+  }
+
+  async #commitEach(units: readonly Unit[]): Promise<void> {
+    const { savepoint, release, undo } = this.#control;
+    // What a unit failed on may be another unit's write, so failures too are told only after the commit.
+    const outcomes: (() => void)[] = [];
+    this.#begin();
+    for (const unit of units) {
+      savepoint.run();
+      try {
+        await unit.run();
+        release.run();
+        outcomes.push(() => unit.acknowledge());
+      } catch (error) {
+        if (!this.#writer.isInTransaction) throw error;
+        undo.run();
+        release.run();
+        outcomes.push(() => unit.fail(error));
+      }
+    }
+    this.#commit();
     for (const tell of outcomes) tell();
   }
 

@@ -62,6 +62,8 @@ interface TableFacts<Column extends string> {
   /** Waits that are longer than any can be are ended: they were written while a clock was ahead. */
   readonly waits?: readonly Wait<Column>[];
   readonly followed?: Followed<Column>;
+  /** Columns with the names of what a change of a row changes, for those who keep what they read. */
+  readonly revises?: readonly Column[];
   /** Columns that are emptied when the organization is deleted, in rows that stay. */
   readonly emptied?: readonly Column[];
   /** What becomes of the rows of an organization that is deleted. */

@@ -3,6 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthorityVersions, LockMode } from '../../storage/authority.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
+import { KeptValues } from '../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
@@ -68,6 +69,7 @@ export class OrganizationReader extends Reader {
 }
 
 const ROWS_PER_DELETE = 10_000;
+const ORGANIZATIONS_MAX = 20_000;
 const NONE = sql`1 = 0`;
 
 const rowsOf = (table: string, organizationId: OrganizationId) =>
@@ -77,11 +79,15 @@ export class OrganizationStore extends OrganizationReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
   readonly #tables: readonly Table[];
+  /** Only on SQLite, which has one writer: to hold an organization takes nothing there but to know it. */
+  readonly #known: KeptValues<Organization> | undefined;
 
   constructor(transaction: Transaction) {
     super(transaction);
-    this.#authority = transaction.authority;
-    this.#tables = transaction.tables;
+    const { authority, tables, revisions } = transaction;
+    this.#authority = authority;
+    this.#tables = tables;
+    this.#known = revisions && new KeptValues(revisions, { max: ORGANIZATIONS_MAX, isInside: true });
   }
 
   /**
@@ -89,11 +95,18 @@ export class OrganizationStore extends OrganizationReader {
    * what the first waited for.
    */
   async lock(organizationId: OrganizationId, mode: LockMode): Promise<Organization> {
+    const organization = this.#known?.get(organizationId) ?? (await this.#lockAndRead(organizationId, mode));
+    this.#authority.holds(organization, mode);
+    return organization;
+  }
+
+  async #lockAndRead(organizationId: OrganizationId, mode: LockMode): Promise<Organization> {
+    const moment = this.#known?.moment ?? 0;
     const held = this.#authority.lock(organizationId, mode);
     const [[row]] = await Promise.all([byId(this.db, { id: organizationId }), held]);
     if (row === undefined) throw organizationNotFound();
     const organization = toOrganization(row);
-    this.#authority.holds(organization, mode);
+    this.#known?.keep(organizationId, organization, [organizationId], moment);
     return organization;
   }
 

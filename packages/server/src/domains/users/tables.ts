@@ -140,6 +140,7 @@ export const tables: readonly Table[] = [
       ux_user_email: { columns: ['organization_id', 'email_key'], message: 'a user with this email already exists' },
       ux_user_phone: { columns: ['organization_id', 'phone'], message: 'a user with this phone number already exists' },
     },
+    revises: ['id'],
     erased: { by: 'id' },
   }),
   defineTable('api_key', {
@@ -153,6 +154,7 @@ export const tables: readonly Table[] = [
         message: 'this user already has an API key with this name: it already exists',
       },
     },
+    revises: ['id', 'public_key'],
     erased: { by: 'id' },
   }),
   defineTable('authenticator', {

@@ -87,6 +87,7 @@ export const tables: readonly Table[] = [
         message: 'a webhook endpoint with this name already exists',
       },
     },
+    revises: ['organization_id'],
     erased: { by: 'id' },
   }),
   defineTable('webhook_event', {

@@ -69,7 +69,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       await addEndpoint(child.id, { isActive: false });
       await addEndpoint(parent.id, { isActive: false });
       const listening = await read.listeners(child.id, parent.id);
-      expect(listening.sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([own, above]);
+      expect([...listening].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([own, above]);
       expect(await read.listeners(child.id, undefined)).toEqual([own]);
       expect(await read.listeners(parent.id, undefined)).toEqual([above]);
       expect(await read.listeners(randomId(), randomId())).toEqual([]);

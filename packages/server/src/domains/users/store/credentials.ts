@@ -8,9 +8,10 @@ import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
+import { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
-import { Reader, type Transaction } from '../../../storage/store.ts';
+import { type Connection, isTransaction, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { ApiKeyTable, AuthenticatorTable } from '../tables.ts';
@@ -73,7 +74,18 @@ const authenticatorExists = statement('authenticator-exists', (db, { organizatio
   db.selectFrom('authenticator').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
 );
 
+const API_KEYS_MAX = 20_000;
+
 export class CredentialReader extends Reader {
+  /** API keys that are there. */
+  readonly #present: KeptValues<true> | undefined;
+
+  constructor(connection: Connection) {
+    super(connection);
+    const { revisions } = connection;
+    this.#present = revisions && new KeptValues(revisions, { max: API_KEYS_MAX, isInside: isTransaction(connection) });
+  }
+
   async getApiKey(organizationId: OrganizationId, apiKeyId: string): Promise<ApiKey> {
     const row = await this.db
       .selectFrom('api_key')
@@ -119,8 +131,13 @@ export class CredentialReader extends Reader {
   }
 
   async exists(table: CredentialTable, organizationId: OrganizationId, id: string): Promise<boolean> {
-    const find = table === 'api_key' ? apiKeyExists : authenticatorExists;
-    return (await find(this.db, { organizationId, id })).length > 0;
+    if (table === 'authenticator') return (await authenticatorExists(this.db, { organizationId, id })).length > 0;
+    const name = `${organizationId} ${id}`;
+    if (this.#present?.get(name)) return true;
+    const moment = this.#present?.moment ?? 0;
+    const isPresent = (await apiKeyExists(this.db, { organizationId, id })).length > 0;
+    if (isPresent) this.#present?.keep(name, true, [id], moment);
+    return isPresent;
   }
 
   async apiKeyEnds(keys: readonly ApiKeyPlace[]): Promise<ReadonlyMap<string, number | undefined>> {

@@ -3,9 +3,10 @@ import type { Principal } from '../../../core/directory.ts';
 import { type ApiKey, type Authenticator, treeRoot, type User } from '../../../core/model.ts';
 import { toOrganization } from '../../../core/store/organizations.ts';
 import type { ActivityId, OrganizationId } from '../../../lib/ids.ts';
+import { KeptValues } from '../../../storage/revisions.ts';
 import type { OrganizationTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
-import { Reader } from '../../../storage/store.ts';
+import { type Connection, isTransaction, Reader } from '../../../storage/store.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
 import { toUser, type UserRow } from './users.ts';
 
@@ -181,15 +182,49 @@ const bySession = statement(
       .where('read_session.token_hash', '=', key),
 );
 
+const PRINCIPALS_MAX = 20_000;
+
+const byFingerprint = statement(
+  'activity-by-fingerprint',
+  (db, { organizationId, fingerprint }: { organizationId: string; fingerprint: string }) =>
+    db
+      .selectFrom('activity')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('fingerprint', '=', fingerprint),
+);
+
 export class PrincipalReader extends Reader {
+  /** Holders alone, without what belongs to a single request. */
+  readonly #known: KeptValues<Principal<ApiKey>> | undefined;
+
+  constructor(connection: Connection) {
+    super(connection);
+    const { revisions } = connection;
+    this.#known = revisions && new KeptValues(revisions, { max: PRINCIPALS_MAX, isInside: isTransaction(connection) });
+  }
+
   /** Undefined when there is no such organization. A key of the organization itself counts before one of its parent. */
   async byApiKey(
     organizationId: OrganizationId,
     publicKey: string,
     fingerprint: string,
   ): Promise<Principal<ApiKey> | undefined> {
+    const name = `${organizationId} ${publicKey}`;
+    const known = this.#known?.get(name);
+    if (known !== undefined) {
+      if (fingerprint === '') return known;
+      const [activity] = await byFingerprint(this.db, { organizationId, fingerprint });
+      return activity === undefined ? known : { ...known, activityId: activity.id as ActivityId };
+    }
+    const moment = this.#known?.moment ?? 0;
     const rows = await byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
-    return toPrincipal(rows, isOwn, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
+    const principal = toPrincipal(rows, isOwn, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
+    if (principal?.holder !== undefined) {
+      const dependsOn = [organizationId, publicKey, principal.holder.user.id];
+      this.#known?.keep(name, { ...principal, activityId: undefined }, dependsOn, moment);
+    }
+    return principal;
   }
 
   /** The same for a key that counts only as one of the tree's root, whoever else has registered it. */

@@ -14,9 +14,10 @@ import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
-import { Reader } from '../../../storage/store.ts';
+import { type Connection, isTransaction, Reader } from '../../../storage/store.ts';
 import { withDescription } from '../description.ts';
 import {
   type DueDelivery,
@@ -224,7 +225,19 @@ function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<
 /** More searches in one statement than that would cost more than to read what the filter leaves out. */
 const SHELVES_MAX = 200;
 
+const LISTENERS_MAX = 20_000;
+
 export class WebhookReader extends Reader {
+  /** Organizations that nobody listens to; most have no endpoint. */
+  readonly #listeners: KeptValues<readonly WebhookEndpoint[]> | undefined;
+
+  constructor(connection: Connection) {
+    super(connection);
+    const { revisions } = connection;
+    this.#listeners =
+      revisions && new KeptValues(revisions, { max: LISTENERS_MAX, isInside: isTransaction(connection) });
+  }
+
   /** Deliveries that are not done, of every organization; in the words of the index that has only these. */
   async backlog(): Promise<Backlog> {
     return await readBacklog(this.db, 'webhook_delivery', sql`state = 'pending'`);
@@ -259,9 +272,19 @@ export class WebhookReader extends Reader {
   }
 
   /** The active endpoints of an organization and of its parent. Every activity asks for them. */
-  async listeners(organizationId: OrganizationId, parentId: OrganizationId | undefined): Promise<WebhookEndpoint[]> {
-    const rows = await activeEndpoints(this.db, { organizationId, parentId: parentId ?? organizationId });
-    return rows.map(toEndpoint);
+  async listeners(
+    organizationId: OrganizationId,
+    parentId: OrganizationId | undefined,
+  ): Promise<readonly WebhookEndpoint[]> {
+    const rootId = parentId ?? organizationId;
+    const name = `${organizationId} ${rootId}`;
+    const known = this.#listeners?.get(name);
+    if (known !== undefined) return known;
+    const moment = this.#listeners?.moment ?? 0;
+    const endpoints = (await activeEndpoints(this.db, { organizationId, parentId: rootId })).map(toEndpoint);
+    // Of those with endpoints few are active at a time, and their subscriptions may be long.
+    if (endpoints.length === 0) this.#listeners?.keep(name, endpoints, [organizationId, rootId], moment);
+    return endpoints;
   }
 
   /** Bytes of all endpoints of an organization, each with forty thousand more, for the delivery that an event makes. */

@@ -1,0 +1,165 @@
+import type { SqliteFile, SqliteStatement } from './sqlite-driver.ts';
+import type { Table } from './table.ts';
+
+/** More at once are forgotten, and what was kept of them is read again. */
+const REVISIONS_MAX = 100_000;
+
+/**
+ * Tells whether what was read is still so, on a database of which this process is the only writer (docs/decisions/0047). What
+ * changes has a name, such as the id of a user; its revision is another one after each commit that changed it. Triggers on
+ * the writing connection note the names, so that no statement can forget to; a commit of anybody else makes everything old.
+ */
+export class Revisions {
+  readonly #dataVersion: SqliteStatement;
+  readonly #revisions = new Map<string, number>();
+  /** What the open transaction has changed. */
+  readonly #touched = new Set<string>();
+  #last = 0;
+  /** Of what did not change since everything became old. */
+  #floor = 0;
+  #seenVersion: unknown;
+  /** In this turn of the event loop. */
+  #hasLooked = false;
+
+  constructor(writer: SqliteFile, tables: readonly Table[]) {
+    this.#dataVersion = writer.prepare('PRAGMA data_version');
+    this.#seenVersion = this.#dataVersion.get()?.['data_version'];
+    writer.define('custos_touched', (name) => {
+      this.#touched.add(String(name));
+      return null;
+    });
+    for (const { name, revises = [] } of tables) {
+      if (revises.length === 0) continue;
+      for (const [event, rows] of EVENTS) {
+        const calls = rows.flatMap((row) => revises.map((column) => `SELECT custos_touched(${row}."${column}");`));
+        // Temporary: it is of this connection, and other programs that open the file know nothing of it.
+        writer.exec(`CREATE TEMP TRIGGER touched_${name}_${event} AFTER ${event} ON main."${name}"
+          BEGIN ${calls.join(' ')} END`);
+      }
+    }
+  }
+
+  of(name: string): number {
+    this.#noticeOthers();
+    return this.#revisions.get(name) ?? this.#floor;
+  }
+
+  /** Another one after each change of anything. */
+  get latest(): number {
+    this.#noticeOthers();
+    return this.#last;
+  }
+
+  isTouched(name: string): boolean {
+    return this.#touched.has(name);
+  }
+
+  /** From here on nobody else can commit. */
+  begun(): void {
+    this.#hasLooked = false;
+    this.#noticeOthers();
+  }
+
+  /** In the same turn as the commit, before anybody hears of it. */
+  committed(): void {
+    for (const name of this.#touched) {
+      this.#last += 1;
+      this.#revisions.set(name, this.#last);
+    }
+    this.#touched.clear();
+    if (this.#revisions.size > REVISIONS_MAX) this.#forgetAll();
+  }
+
+  /** Where the transaction had ended by itself, nobody knows what became of it. */
+  rolledBack(isKnown: boolean): void {
+    this.#touched.clear();
+    if (!isKnown) this.#forgetAll();
+  }
+
+  /**
+   * The number differs as soon as another connection than the writing one has committed. Asked for once in a turn of the
+   * event loop: no other service can have the file open, only tools.
+   */
+  #noticeOthers(): void {
+    if (this.#hasLooked) return;
+    const version = this.#readVersion();
+    if (version === undefined || version !== this.#seenVersion) this.#forgetAll();
+    if (version === undefined) return;
+    this.#seenVersion = version;
+    this.#hasLooked = true;
+    setImmediate(() => {
+      this.#hasLooked = false;
+    });
+  }
+
+  /** Undefined where it cannot be told: then everything is read, which says what is wrong. */
+  #readVersion(): unknown {
+    try {
+      return this.#dataVersion.get()?.['data_version'];
+    } catch {
+      return undefined;
+    }
+  }
+
+  #forgetAll(): void {
+    this.#last += 1;
+    this.#floor = this.#last;
+    this.#revisions.clear();
+  }
+}
+
+/** An update may give a row another name. */
+const EVENTS = [
+  ['INSERT', ['NEW']],
+  ['UPDATE', ['OLD', 'NEW']],
+  ['DELETE', ['OLD']],
+] as const;
+
+interface Entry<Value> {
+  readonly value: Value;
+  /** Of everything that it depends on. */
+  readonly revisions: ReadonlyMap<string, number>;
+}
+
+/** What was read and is kept while nothing that it depends on changes. */
+export class KeptValues<Value> {
+  readonly #revisions: Revisions;
+  readonly #max: number;
+  readonly #isInside: boolean;
+  readonly #entries = new Map<string, Entry<Value>>();
+
+  /** `isInside` for what a transaction reads, which sees its own changes. */
+  constructor(revisions: Revisions, { max, isInside }: { readonly max: number; readonly isInside: boolean }) {
+    this.#revisions = revisions;
+    this.#max = max;
+    this.#isInside = isInside;
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    for (const [name, revision] of entry.revisions) {
+      if (revision !== this.#revisions.of(name) || this.#isOwnChange(name)) return undefined;
+    }
+    return entry.value;
+  }
+
+  /** Whatever it keeps was asked for after this; to be handed to `keep`. */
+  get moment(): number {
+    return this.#revisions.latest;
+  }
+
+  /** Keeps what was read since a moment, unless something changed meanwhile: then nobody knows which side of it this is. */
+  keep(key: string, value: Value, dependsOn: readonly string[], moment: number): void {
+    if (this.#revisions.latest !== moment || dependsOn.some((name) => this.#isOwnChange(name))) return;
+    if (this.#entries.size >= this.#max) this.#entries.clear();
+    this.#entries.set(key, {
+      value,
+      revisions: new Map(dependsOn.map((name) => [name, this.#revisions.of(name)])),
+    });
+  }
+
+  #isOwnChange(name: string): boolean {
+    return this.#isInside && this.#revisions.isTouched(name);
+  }
+}
