@@ -87,14 +87,18 @@ function readBody(app: ServedApp, operation: Operation, request: IncomingMessage
   };
   const end = (): void => {
     const [only] = pieces;
-    void answer(app, operation, {
-      request,
-      response,
-      body: only && pieces.length === 1 ? only : Buffer.concat(pieces),
+    const body = only && pieces.length === 1 ? only : Buffer.concat(pieces);
+    // The request lives as long as its answer takes, and would hold the bytes a second time.
+    pieces.length = 0;
+    answer(app, operation, { request, response, body }).catch((error: unknown) => {
+      sendError(app, response, toApiError(app, operation.name, error));
     });
   };
   request.on('data', take);
   request.once('end', end);
+  response.once('close', () => {
+    pieces.length = 0;
+  });
   // A client that leaves in the middle of its body has nobody to answer to.
   request.once('error', () => {});
 }
