@@ -35,7 +35,7 @@ export function operationServer(app: ServedApp, { inFlight, isStarting, isClosin
     if (operation === undefined) return false;
     const begun = beginRequest(app, request, response, (error) => sendError(app, response, error, { closes: true }));
     if (!begun) return true;
-    // Whoever left hears nothing, and that is no error of ours.
+    // A client may leave before it has its answer; that is no fault of the service.
     response.on('error', () => {});
     inFlight.add(request);
     response.once('close', () => inFlight.delete(request));

@@ -3,6 +3,7 @@ import type { Table } from './table.ts';
 
 /** More at once are forgotten, and what was kept of them is read again. */
 const REVISIONS_MAX = 100_000;
+const VALUES_MAX = 20_000;
 
 /**
  * Tells whether what was read is still so, on a database of which this process is the only writer (docs/decisions/0047). What
@@ -124,14 +125,12 @@ interface Entry<Value> {
 /** What was read and is kept while nothing that it depends on changes. */
 export class KeptValues<Value> {
   readonly #revisions: Revisions;
-  readonly #max: number;
   readonly #isInside: boolean;
   readonly #entries = new Map<string, Entry<Value>>();
 
   /** `isInside` for what a transaction reads, which sees its own changes. */
-  constructor(revisions: Revisions, { max, isInside }: { readonly max: number; readonly isInside: boolean }) {
+  constructor(revisions: Revisions, { isInside }: { readonly isInside: boolean }) {
     this.#revisions = revisions;
-    this.#max = max;
     this.#isInside = isInside;
   }
 
@@ -152,7 +151,7 @@ export class KeptValues<Value> {
   /** Keeps what was read since a moment, unless something changed meanwhile: then nobody knows which side of it this is. */
   keep(key: string, value: Value, dependsOn: readonly string[], moment: number): void {
     if (this.#revisions.latest !== moment || dependsOn.some((name) => this.#isOwnChange(name))) return;
-    if (this.#entries.size >= this.#max) this.#entries.clear();
+    if (this.#entries.size >= VALUES_MAX) this.#entries.clear();
     this.#entries.set(key, {
       value,
       revisions: new Map(dependsOn.map((name) => [name, this.#revisions.of(name)])),

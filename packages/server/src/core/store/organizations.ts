@@ -3,10 +3,10 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthorityVersions, LockMode } from '../../storage/authority.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
-import { KeptValues } from '../../storage/revisions.ts';
+import type { KeptValues } from '../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
-import { Reader, type Transaction } from '../../storage/store.ts';
+import { keptValues, Reader, type Transaction } from '../../storage/store.ts';
 import type { Table } from '../../storage/table.ts';
 import type { Feature, Organization } from '../model.ts';
 
@@ -69,7 +69,6 @@ export class OrganizationReader extends Reader {
 }
 
 const ROWS_PER_DELETE = 10_000;
-const ORGANIZATIONS_MAX = 20_000;
 const NONE = sql`1 = 0`;
 
 const rowsOf = (table: string, organizationId: OrganizationId) =>
@@ -84,10 +83,9 @@ export class OrganizationStore extends OrganizationReader {
 
   constructor(transaction: Transaction) {
     super(transaction);
-    const { authority, tables, revisions } = transaction;
-    this.#authority = authority;
-    this.#tables = tables;
-    this.#known = revisions && new KeptValues(revisions, { max: ORGANIZATIONS_MAX, isInside: true });
+    this.#authority = transaction.authority;
+    this.#tables = transaction.tables;
+    this.#known = keptValues(transaction);
   }
 
   /**

@@ -8,10 +8,10 @@ import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
-import { KeptValues } from '../../../storage/revisions.ts';
+import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
-import { type Connection, isTransaction, Reader, type Transaction } from '../../../storage/store.ts';
+import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { ApiKeyTable, AuthenticatorTable } from '../tables.ts';
@@ -74,16 +74,13 @@ const authenticatorExists = statement('authenticator-exists', (db, { organizatio
   db.selectFrom('authenticator').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
 );
 
-const API_KEYS_MAX = 20_000;
-
 export class CredentialReader extends Reader {
   /** API keys that are there. */
   readonly #present: KeptValues<true> | undefined;
 
   constructor(connection: Connection) {
     super(connection);
-    const { revisions } = connection;
-    this.#present = revisions && new KeptValues(revisions, { max: API_KEYS_MAX, isInside: isTransaction(connection) });
+    this.#present = keptValues(connection);
   }
 
   async getApiKey(organizationId: OrganizationId, apiKeyId: string): Promise<ApiKey> {

@@ -3,10 +3,10 @@ import type { Principal } from '../../../core/directory.ts';
 import { type ApiKey, type Authenticator, treeRoot, type User } from '../../../core/model.ts';
 import { toOrganization } from '../../../core/store/organizations.ts';
 import type { ActivityId, OrganizationId } from '../../../lib/ids.ts';
-import { KeptValues } from '../../../storage/revisions.ts';
+import type { KeptValues } from '../../../storage/revisions.ts';
 import type { OrganizationTable } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
-import { type Connection, isTransaction, Reader } from '../../../storage/store.ts';
+import { type Connection, keptValues, Reader } from '../../../storage/store.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
 import { toUser, type UserRow } from './users.ts';
 
@@ -182,8 +182,6 @@ const bySession = statement(
       .where('read_session.token_hash', '=', key),
 );
 
-const PRINCIPALS_MAX = 20_000;
-
 const byFingerprint = statement(
   'activity-by-fingerprint',
   (db, { organizationId, fingerprint }: { organizationId: string; fingerprint: string }) =>
@@ -200,8 +198,7 @@ export class PrincipalReader extends Reader {
 
   constructor(connection: Connection) {
     super(connection);
-    const { revisions } = connection;
-    this.#known = revisions && new KeptValues(revisions, { max: PRINCIPALS_MAX, isInside: isTransaction(connection) });
+    this.#known = keptValues(connection);
   }
 
   /** Undefined when there is no such organization. A key of the organization itself counts before one of its parent. */

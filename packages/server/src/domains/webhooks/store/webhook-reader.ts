@@ -14,10 +14,10 @@ import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
-import { KeptValues } from '../../../storage/revisions.ts';
+import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
-import { type Connection, isTransaction, Reader } from '../../../storage/store.ts';
+import { type Connection, keptValues, Reader } from '../../../storage/store.ts';
 import { withDescription } from '../description.ts';
 import {
   type DueDelivery,
@@ -225,17 +225,13 @@ function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<
 /** More searches in one statement than that would cost more than to read what the filter leaves out. */
 const SHELVES_MAX = 200;
 
-const LISTENERS_MAX = 20_000;
-
 export class WebhookReader extends Reader {
   /** Organizations that nobody listens to; most have no endpoint. */
   readonly #listeners: KeptValues<readonly WebhookEndpoint[]> | undefined;
 
   constructor(connection: Connection) {
     super(connection);
-    const { revisions } = connection;
-    this.#listeners =
-      revisions && new KeptValues(revisions, { max: LISTENERS_MAX, isInside: isTransaction(connection) });
+    this.#listeners = keptValues(connection);
   }
 
   /** Deliveries that are not done, of every organization; in the words of the index that has only these. */
