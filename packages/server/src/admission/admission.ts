@@ -6,10 +6,10 @@ import { type AnswerTo, type Gates, KnownTenants, Passage } from './passage.ts';
 import type { AdmissionObserver } from './refused.ts';
 
 const MIB = 1024 * 1024;
-/** To wait for others costs this process little. */
-const OUTSIDE_FACTOR = 4;
-/** One that is large takes as much of it as several others. */
-const LARGE_SHARE = 1 / 8;
+/** At least so many wait for others at once, which costs this process little. */
+const OUTSIDE_MIN = 32;
+/** One that is large takes as much of it as so many others. */
+const LARGE_WEIGHT = 32;
 
 /** Everything that bounds what clients can make this process hold and do at once. */
 export class Admission {
@@ -31,8 +31,8 @@ export class Admission {
     this.gates = {
       clients: gate('client'),
       tenants: gate('tenant'),
-      outside: gate('outside', OUTSIDE_FACTOR * config.admitRequests),
-      large: gate('large', Math.max(1, Math.round(LARGE_SHARE * config.admitRequests))),
+      outside: gate('outside', Math.max(OUTSIDE_MIN, config.admitRequests)),
+      large: gate('large', Math.max(1, Math.round(config.admitRequests / LARGE_WEIGHT))),
       known: new KnownTenants(),
     };
     this.nowMs = nowMs;

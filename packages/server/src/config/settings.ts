@@ -260,8 +260,8 @@ export const SETTINGS = {
   ),
   admitRequests: setting(
     'CUSTOS_ADMIT_REQUESTS',
-    '8',
-    'Requests that run at once in a process; more wait for their turn, by tree and organization, and are refused with 503 or 429 where that would take too long. The default suits a machine that also runs the database; with the database on another machine, 16 to 32 use the time that its answers take. Operations that wait for services outside have four times as many slots of their own, requests with bodies over 256 KiB an eighth as many.',
+    '32',
+    'Requests that run at once in a process; more wait for their turn, by tree and organization, and are refused with 503 or 429 where that would take too long. Operations that wait for services outside have as many slots of their own, at least 32, and requests with bodies over 256 KiB one for every 32.',
     integer(1, 100_000),
   ),
   admitWaitMs: setting(
