@@ -11,12 +11,15 @@ import {
 } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** Runs one compiled statement. `name` is set for statements that are worth preparing on the server. */
+/**
+ * Runs one compiled statement. `name` is set for statements that are worth preparing on the server. A database in the same
+ * process answers at once, without a promise, and throws at once.
+ */
 export type Execute = (
   sql: string,
   parameters: readonly unknown[],
   name: string | undefined,
-) => Promise<QueryResult<unknown>>;
+) => QueryResult<unknown> | Promise<QueryResult<unknown>>;
 
 /** What differs between the two databases as far as Kysely is concerned. */
 export interface Flavour {
@@ -40,8 +43,8 @@ export function driverOf(db: Kysely<Schema>): { readonly execute: Execute; reado
  */
 export function kyselyOver(flavour: Flavour, execute: Execute): Kysely<Schema> {
   const connection: DatabaseConnection = {
-    executeQuery: <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
-      execute(query.sql, query.parameters, undefined) as Promise<QueryResult<R>>,
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
+      (await execute(query.sql, query.parameters, undefined)) as QueryResult<R>,
     // biome-ignore lint/correctness/useYield: rows are never streamed, and the interface asks for a generator.
     async *streamQuery(): AsyncIterableIterator<never> {
       throw new Error('streaming is not supported');

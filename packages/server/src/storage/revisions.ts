@@ -31,8 +31,8 @@ export class Revisions {
     });
     for (const { name, revises = [] } of tables) {
       if (revises.length === 0) continue;
-      for (const [event, rows] of EVENTS) {
-        const calls = rows.flatMap((row) => revises.map((column) => `SELECT custos_touched(${row}."${column}");`));
+      for (const [event, calling] of EVENTS) {
+        const calls = revises.map((column) => calling(`"${column}"`));
         // Temporary: it is of this connection, and other programs that open the file know nothing of it.
         writer.exec(`CREATE TEMP TRIGGER touched_${name}_${event} AFTER ${event} ON main."${name}"
           BEGIN ${calls.join(' ')} END`);
@@ -109,12 +109,16 @@ export class Revisions {
   }
 }
 
-/** An update may give a row another name. */
-const EVENTS = [
-  ['INSERT', ['NEW']],
-  ['UPDATE', ['OLD', 'NEW']],
-  ['DELETE', ['OLD']],
-] as const;
+/** An update may give a row another name; most do not. */
+const EVENTS: readonly (readonly [string, (column: string) => string])[] = [
+  ['INSERT', (column) => `SELECT custos_touched(NEW.${column});`],
+  [
+    'UPDATE',
+    (column) =>
+      `SELECT custos_touched(NEW.${column}); SELECT custos_touched(OLD.${column}) WHERE OLD.${column} IS NOT NEW.${column};`,
+  ],
+  ['DELETE', (column) => `SELECT custos_touched(OLD.${column});`],
+];
 
 interface Entry<Value> {
   readonly value: Value;
@@ -148,14 +152,19 @@ export class KeptValues<Value> {
     return this.#revisions.latest;
   }
 
-  /** Keeps what was read since a moment, unless something changed meanwhile: then nobody knows which side of it this is. */
+  /**
+   * Keeps what was read since a moment, unless something it depends on changed meanwhile: then nobody knows which side of
+   * the change this is.
+   */
   keep(key: string, value: Value, dependsOn: readonly string[], moment: number): void {
-    if (this.#revisions.latest !== moment || dependsOn.some((name) => this.#isOwnChange(name))) return;
+    const revisions = new Map<string, number>();
+    for (const name of dependsOn) {
+      const revision = this.#revisions.of(name);
+      if (revision > moment || this.#isOwnChange(name)) return;
+      revisions.set(name, revision);
+    }
     if (this.#entries.size >= VALUES_MAX) this.#entries.clear();
-    this.#entries.set(key, {
-      value,
-      revisions: new Map(dependsOn.map((name) => [name, this.#revisions.of(name)])),
-    });
+    this.#entries.set(key, { value, revisions });
   }
 
   #isOwnChange(name: string): boolean {

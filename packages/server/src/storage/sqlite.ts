@@ -106,7 +106,7 @@ async function migrateInside(writer: SqliteFile, db: Kysely<Schema>, nowMs: numb
 
 function executeOn(db: SqliteFile) {
   const cache = new Map<string, SqliteStatement>();
-  return async (sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> => {
+  return (sql: string, parameters: readonly unknown[]): QueryResult<unknown> => {
     try {
       let statement = cache.get(sql);
       if (statement === undefined) {
@@ -128,9 +128,9 @@ function executeOn(db: SqliteFile) {
  */
 function executeInside(writer: SqliteFile) {
   const execute = executeOn(writer);
-  return async (sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> => {
+  return (sql: string, parameters: readonly unknown[]): QueryResult<unknown> => {
     if (!writer.isInTransaction) throw unavailable(new Error('the transaction has ended'));
-    return await execute(sql, parameters);
+    return execute(sql, parameters);
   };
 }
 

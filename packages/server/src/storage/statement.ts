@@ -38,8 +38,7 @@ export function statement<Values extends Record<string, unknown>, Row>(
   name: string,
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
-  const run = runner(name, build);
-  return async (db, values) => (await run(db, values)).rows as Row[];
+  return rowsOf(runner(name, build));
 }
 
 /** The same for what answers with no rows: with the number of those that it changed. */
@@ -48,7 +47,10 @@ export function change<Values extends Record<string, unknown>>(
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
 ): (db: Kysely<Schema>, values: Values) => Promise<number> {
   const run = runner(name, build);
-  return async (db, values) => Number((await run(db, values)).numAffectedRows ?? 0n);
+  return async (db, values) => {
+    const done = run(db, values);
+    return Number((done instanceof Promise ? await done : done).numAffectedRows ?? 0n);
+  };
 }
 
 /**
@@ -58,8 +60,7 @@ export function change<Values extends Record<string, unknown>>(
 export function unnamed<Values extends Record<string, unknown>, Row>(
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
-  const run = runner(undefined, build);
-  return async (db, values) => (await run(db, values)).rows as Row[];
+  return rowsOf(runner(undefined, build));
 }
 
 /**
@@ -80,10 +81,20 @@ export function variants<Values extends Record<string, unknown>, Row>(
   };
 }
 
+type Run<Values> = (db: Kysely<Schema>, values: Values) => QueryResult<unknown> | Promise<QueryResult<unknown>>;
+
+/** Waits only where there is something to wait for. */
+const rowsOf =
+  <Values, Row>(run: Run<Values>): Statement<Values, Row> =>
+  async (db, values) => {
+    const done = run(db, values);
+    return (done instanceof Promise ? await done : done).rows as Row[];
+  };
+
 function runner<Values extends Record<string, unknown>>(
   name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
-): (db: Kysely<Schema>, values: Values) => Promise<QueryResult<unknown>> {
+): Run<Values> {
   const compiled = new Map<Flavour, Compiled>();
   const placeholders = new Proxy({}, { get: (_target, key) => new Placeholder(String(key)) }) as Values;
 

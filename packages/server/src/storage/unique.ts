@@ -21,11 +21,18 @@ export class UniqueRules {
    * PostgreSQL the index, SQLite `table.column, table.column`; undefined for every other failure.
    */
   over(execute: Execute, said: (error: unknown) => string | undefined): Execute {
-    return (sql, parameters, name) =>
-      execute(sql, parameters, name).catch((error: unknown) => {
-        const named = said(error);
-        const rule = named === undefined ? undefined : (this.#byName.get(named) ?? this.#byColumns.get(named));
-        throw rule ? new ApiError(rule.code ?? 'ALREADY_EXISTS', rule.message, { cause: error }) : error;
-      });
+    const explain = (error: unknown): never => {
+      const named = said(error);
+      const rule = named === undefined ? undefined : (this.#byName.get(named) ?? this.#byColumns.get(named));
+      throw rule ? new ApiError(rule.code ?? 'ALREADY_EXISTS', rule.message, { cause: error }) : error;
+    };
+    return (sql, parameters, name) => {
+      try {
+        const done = execute(sql, parameters, name);
+        return done instanceof Promise ? done.catch(explain) : done;
+      } catch (error) {
+        return explain(error);
+      }
+    };
   }
 }

@@ -7,7 +7,7 @@ import type { AuthorityVersions } from '../../storage/authority.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
 import type { ActivityTable, VoteTable } from '../../storage/schema.ts';
-import { statement } from '../../storage/statement.ts';
+import { change, statement } from '../../storage/statement.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
 import { voteIsRevoked } from '../../storage/tombstones.ts';
 import type {
@@ -202,7 +202,7 @@ const votesOf = statement('activity-votes', (db, { organizationId, id }: Key) =>
     .where('activity_id', '=', id)
     .orderBy('id'),
 );
-const insertActivity = statement('activity-insert', (db, row: Selectable<ActivityTable> & Record<string, unknown>) =>
+const insertActivity = change('activity-insert', (db, row: Selectable<ActivityTable> & Record<string, unknown>) =>
   db
     .insertInto('activity')
     .values({
@@ -228,37 +228,33 @@ const insertActivity = statement('activity-insert', (db, row: Selectable<Activit
       created_at_ms: row.created_at_ms,
       updated_at_ms: row.updated_at_ms,
     })
-    .onConflict((conflict) => conflict.columns(['organization_id', 'fingerprint']).doNothing())
-    .returning('id'),
+    .onConflict((conflict) => conflict.columns(['organization_id', 'fingerprint']).doNothing()),
 );
-const insertVote = statement('vote-insert', (db, row: Selectable<VoteTable> & Record<string, unknown>) =>
-  db
-    .insertInto('vote')
-    .values({
-      organization_id: row.organization_id,
-      activity_id: row.activity_id,
-      id: row.id,
-      user_id: row.user_id,
-      selection: row.selection,
-      message_digest: row.message_digest,
-      message: row.message,
-      sealed_message: row.sealed_message,
-      public_key: row.public_key,
-      signature: row.signature,
-      scheme: row.scheme,
-      credential_id: row.credential_id,
-      webauthn: row.webauthn,
-      user_snapshot: row.user_snapshot,
-      counts: row.counts,
-      round_started_at_ms: row.round_started_at_ms,
-      created_at_ms: row.created_at_ms,
-      home_id: row.home_id,
-      credential_kind: row.credential_kind,
-      credential_type: row.credential_type,
-      session_profile_id: row.session_profile_id,
-      source_address: row.source_address,
-    })
-    .returning('id'),
+const insertVote = change('vote-insert', (db, row: Selectable<VoteTable> & Record<string, unknown>) =>
+  db.insertInto('vote').values({
+    organization_id: row.organization_id,
+    activity_id: row.activity_id,
+    id: row.id,
+    user_id: row.user_id,
+    selection: row.selection,
+    message_digest: row.message_digest,
+    message: row.message,
+    sealed_message: row.sealed_message,
+    public_key: row.public_key,
+    signature: row.signature,
+    scheme: row.scheme,
+    credential_id: row.credential_id,
+    webauthn: row.webauthn,
+    user_snapshot: row.user_snapshot,
+    counts: row.counts,
+    round_started_at_ms: row.round_started_at_ms,
+    created_at_ms: row.created_at_ms,
+    home_id: row.home_id,
+    credential_kind: row.credential_kind,
+    credential_type: row.credential_type,
+    session_profile_id: row.session_profile_id,
+    source_address: row.source_address,
+  }),
 );
 
 export interface ActivityWithVotes {
@@ -526,7 +522,7 @@ export class ActivityStore extends ActivityReader {
       insertActivity(this.db, row),
       ...votes.map((vote) => this.insertVote(activity, vote)),
     ]);
-    return inserted.length === 1;
+    return inserted === 1;
   }
 
   async insertProofs(
