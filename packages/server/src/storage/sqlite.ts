@@ -1,31 +1,49 @@
 import { type Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { ApiError } from '../lib/errors.ts';
 import { StartError } from '../lib/start-error.ts';
-import { kyselyOver } from './connection-dialect.ts';
+import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import { Revisions } from './revisions.ts';
 import type { Schema } from './schema.ts';
 import { SqliteFile, type SqliteStatement, sqliteErrorName } from './sqlite-driver.ts';
+import { DurableLog, type LogFile, openLogFile } from './sqlite-log.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { type DataModel, openReadStores, openStores, type Stores } from './stores.ts';
 import { UniqueRules } from './unique.ts';
 
 /** How many units may share one commit; bounds the wait of the first. */
 const UNITS_PER_COMMIT = 128;
+/** So many turns of the event loop a commit waits for more units, while each turn brings some. */
+const TURNS_WAITED = 3;
 /** Once a unit has failed, so many commits expect it of every unit. */
 const WARY_COMMITS = 64;
 /** Far more than admission lets in: a bound for what the service asks of itself. */
 const UNITS_WAITING_MAX = 10_000;
 const STATEMENTS_CACHED = 1000;
+/** Whatever else a reader might ask for goes to the connection that cannot write. */
+const SELECTS = /^select /;
 /** Nothing of ours competes for the file; a foreign tool that holds it must not hold the service. */
 const BUSY_TIMEOUT_MS = 250;
+/** How much the log holds before SQLite moves it into the database file, which takes some milliseconds: 16 MiB. */
+const LOG_PAGES = 4000;
 
 interface Unit {
   readonly isRepeatable: boolean;
   run(): Promise<void>;
-  /** Called after the commit that made the unit's writes durable. */
+  /** Called when the unit's writes are durable. */
   acknowledge(): void;
   fail(error: unknown): void;
+}
+
+/** How a unit ended. */
+interface End {
+  readonly unit: Unit;
+  readonly error?: unknown;
+}
+
+function tell(end: End): void {
+  if ('error' in end) end.unit.fail(end.error);
+  else end.unit.acknowledge();
 }
 
 export interface SqliteOptions {
@@ -34,20 +52,25 @@ export interface SqliteOptions {
   readonly lockFile: string;
   readonly dataModel: DataModel;
   readonly nowMs: number;
+  /** What syncs the log of the database; tests bring one that fails. */
+  readonly openLog?: ((databaseFile: string) => LogFile) | undefined;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const lock = takeLock(options.lockFile);
   let writer: SqliteFile | undefined;
   let reader: SqliteFile | undefined;
+  let log: LogFile | undefined;
   try {
     writer = openFile(options.file);
     const rules = new UniqueRules(options.dataModel.tables);
     const db = kyselyOver(flavour, rules.over(executeInside(writer), brokenColumns));
     await migrateInside(writer, db, options.nowMs);
     reader = new SqliteFile(options.file, { isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
-    return new SqliteStorage(lock, writer, reader, db, options.dataModel);
+    log = (options.openLog ?? openLogFile)(options.file);
+    return new SqliteStorage({ lock, writer, reader, db, log, dataModel: options.dataModel });
   } catch (error) {
+    log?.close();
     reader?.close();
     writer?.close();
     lock.close();
@@ -82,10 +105,12 @@ function takeLock(file: string): SqliteFile {
 function openFile(file: string): SqliteFile {
   try {
     const db = new SqliteFile(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
-    // FULL syncs at every commit: what was acknowledged survives a power cut. What a savepoint could undo is noted in
-    // memory, and not in files that would be written and deleted beside the database.
+    // NORMAL syncs the log only before it is moved into the database file; what is acknowledged, `DurableLog` has synced
+    // before. What a savepoint could undo is noted in memory, and not in files that would be written and deleted beside
+    // the database.
     db.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY',
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${LOG_PAGES};
+       PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY`,
     );
     return db;
   } catch (error) {
@@ -147,12 +172,22 @@ function translate(error: unknown): unknown {
 const brokenColumns = (error: unknown): string | undefined =>
   sqliteErrorName(error) === 'unique' ? (error as Error).message.split(': ')[1] : undefined;
 
+interface Opened {
+  readonly lock: SqliteFile;
+  readonly writer: SqliteFile;
+  readonly reader: SqliteFile;
+  readonly db: Kysely<Schema>;
+  readonly log: LogFile;
+  readonly dataModel: DataModel;
+}
+
 class SqliteStorage implements Storage {
   readonly kind = 'sqlite';
   readonly read;
   readonly #lock: SqliteFile;
   readonly #writer: SqliteFile;
   readonly #reader: SqliteFile;
+  readonly #log: DurableLog;
   readonly #stores: ReturnType<typeof openStores>;
   readonly #revisions: Revisions;
   readonly #queue: Unit[] = [];
@@ -160,12 +195,17 @@ class SqliteStorage implements Storage {
   /** How many commits still put each unit into a savepoint. */
   #waryFor = 0;
   #scheduled = false;
+  /** Whether a transaction is open. */
+  #isWriting = false;
+  /** Commits that nobody has been told of, because the disk does not have them yet. */
+  readonly #untold = new Set<Promise<void>>();
   #closed = false;
 
-  constructor(lock: SqliteFile, writer: SqliteFile, reader: SqliteFile, db: Kysely<Schema>, dataModel: DataModel) {
+  constructor({ lock, writer, reader, db, log, dataModel }: Opened) {
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
+    this.#log = new DurableLog(log);
     this.#control = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
       commit: writer.prepare('COMMIT'),
@@ -176,11 +216,44 @@ class SqliteStorage implements Storage {
     };
     this.#revisions = new Revisions(writer, dataModel.tables);
     const revisions = this.#revisions;
-    this.read = openReadStores({ db: kyselyOver(flavour, executeOn(reader)), kind: 'sqlite', revisions }, dataModel);
+    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead()), kind: 'sqlite', revisions }, dataModel);
     this.#stores = openStores({ db, kind: 'sqlite', revisions }, dataModel, nestedSavepoint(writer));
   }
 
-  /** Reads wait for nobody; writes queue for the one connection that writes. */
+  /**
+   * Nobody is told of what the disk does not have, so an answer waits for the commits that were there when it was read. While
+   * nothing is being written, reads use the writing connection: it knows its pages, and the other would look for changes.
+   */
+  #executeRead(): Execute {
+    const aside = executeOn(this.#reader);
+    const here = executeOn(this.#writer);
+    return (sql, parameters) => {
+      this.#requireLog();
+      const execute = this.#isWriting || !SELECTS.test(sql) ? aside : here;
+      const result = execute(sql, parameters);
+      return this.#log.isDurable ? result : this.#afterSync(result);
+    };
+  }
+
+  async #afterSync<T>(result: T): Promise<T> {
+    await this.#synced();
+    return result;
+  }
+
+  async #synced(): Promise<void> {
+    try {
+      await this.#log.whenDurable();
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  #requireLog(): void {
+    const { failure } = this.#log;
+    if (failure !== undefined) throw unavailable(failure);
+  }
+
+  /** Writes queue for the one connection that writes. */
   get load(): readonly PoolLoad[] {
     const busy = this.#scheduled ? 1 : 0;
     return [{ pool: 'write', connections: 1, busy, waiting: this.#queue.length, timeouts: 0 }];
@@ -191,6 +264,7 @@ class SqliteStorage implements Storage {
       return Promise.reject(new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
     if (this.#queue.length >= UNITS_WAITING_MAX)
       return Promise.reject(new ApiError('UNAVAILABLE', 'too many writes wait', { retryAfterSeconds: 1 }));
+    if (this.#log.failure !== undefined) return Promise.reject(unavailable(this.#log.failure));
     return new Promise<T>((resolve, reject) => {
       let value: T;
       this.#queue.push({
@@ -214,9 +288,21 @@ class SqliteStorage implements Storage {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) await this.#commitTogether(this.#queue.splice(0, UNITS_PER_COMMIT));
+    while (this.#queue.length > 0) {
+      await this.#moreUnits();
+      await this.#commitTogether(this.#queue.splice(0, UNITS_PER_COMMIT));
+    }
     // No await since the queue was seen empty, so that nothing can have been queued unnoticed.
     this.#scheduled = false;
+  }
+
+  /** Most of what a commit costs is the same for one unit and for twenty, and a busy service brings them in several turns. */
+  async #moreUnits(): Promise<void> {
+    for (let turn = 0, seen = 0; turn < TURNS_WAITED; turn += 1) {
+      if (this.#queue.length === seen || this.#queue.length >= UNITS_PER_COMMIT) return;
+      seen = this.#queue.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /**
@@ -224,10 +310,7 @@ class SqliteStorage implements Storage {
    * others wrote is undone with it, and they run once more, each in a savepoint: units may always run again.
    */
   async #commitTogether(units: readonly Unit[]): Promise<void> {
-    const areRepeatable = units.every((unit) => unit.isRepeatable);
     try {
-      // The log is then synced with the next other commit.
-      if (areRepeatable) this.#writer.exec('PRAGMA synchronous = NORMAL');
       if (this.#waryFor === 0) {
         if (await this.#commitAll(units)) return;
         this.#waryFor = WARY_COMMITS;
@@ -236,8 +319,6 @@ class SqliteStorage implements Storage {
     } catch (error) {
       this.#rollBack();
       for (const unit of units) unit.fail(translate(error));
-    } finally {
-      if (areRepeatable) this.#writer.exec('PRAGMA synchronous = FULL');
     }
   }
 
@@ -252,58 +333,84 @@ class SqliteStorage implements Storage {
       this.#rollBack();
       const [only] = units;
       if (only === undefined || units.length > 1) return false;
-      // It failed on nothing that could have been another's.
-      only.fail(error);
+      // It failed on nothing that could have been another's in this transaction.
+      this.#tell([{ unit: only, error }]);
       return true;
     }
-    this.#commit();
-    for (const unit of units) unit.acknowledge();
+    this.#commit(units);
+    this.#tell(units.map((unit) => ({ unit })));
     return true;
   }
 
   #begin(): void {
+    this.#requireLog();
     this.#control.begin.run();
+    this.#isWriting = true;
     this.#revisions.begun();
   }
 
-  #commit(): void {
+  #commit(units: readonly Unit[]): void {
     this.#control.commit.run();
+    this.#isWriting = false;
     this.#revisions.committed();
+    // What may be repeated is synced with the next other commit.
+    if (!units.every((unit) => unit.isRepeatable)) this.#log.committed();
   }
 
   #rollBack(): void {
     const isOpen = this.#writer.isInTransaction;
     if (isOpen) this.#control.rollback.run();
+    this.#isWriting = false;
     this.#revisions.rolledBack(isOpen);
+  }
+
+  /** Tells how units ended as soon as the disk has what was committed until now: it is what they found, too. */
+  #tell(ends: readonly End[]): void {
+    if (this.#log.isDurable) {
+      for (const end of ends) tell(end);
+      return;
+    }
+    const told = this.#synced().then(
+      () => {
+        for (const end of ends) tell(end);
+      },
+      (error: unknown) => {
+        for (const { unit } of ends) unit.fail(error);
+      },
+    );
+    this.#untold.add(told);
+    void told.then(() => this.#untold.delete(told));
   }
 
   async #commitEach(units: readonly Unit[]): Promise<void> {
     const { savepoint, release, undo } = this.#control;
     // What a unit failed on may be another unit's write, so failures too are told only after the commit.
-    const outcomes: (() => void)[] = [];
+    const ends: End[] = [];
     this.#begin();
     for (const unit of units) {
       savepoint.run();
       try {
         await unit.run();
         release.run();
-        outcomes.push(() => unit.acknowledge());
+        ends.push({ unit });
       } catch (error) {
         if (!this.#writer.isInTransaction) throw error;
         undo.run();
         release.run();
-        outcomes.push(() => unit.fail(error));
+        ends.push({ unit, error });
       }
     }
-    this.#commit();
-    for (const tell of outcomes) tell();
+    this.#commit(units);
+    this.#tell(ends);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     while (this.#scheduled) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(this.#untold);
     this.#reader.close();
     foldLog(this.#writer);
+    await this.#log.close();
     this.#writer.close();
     this.#lock.close();
   }

@@ -1,0 +1,90 @@
+import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+const fdatasyncAsync = promisify(fdatasync);
+
+/** The file that commits go to, and what makes it durable. */
+export interface LogFile {
+  sync(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * The write-ahead log of a database. It is a second handle on the file beside SQLite's; SQLite holds no locks on this one,
+ * which closing it would release.
+ */
+export function openLogFile(databaseFile: string): LogFile {
+  const handle = openSync(`${databaseFile}-wal`, 'r+');
+  const folder = openSync(dirname(databaseFile), 'r');
+  try {
+    // The log may be new, and then its name has to be durable too.
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+  return { sync: async () => await fdatasyncAsync(handle), close: () => closeSync(handle) };
+}
+
+/**
+ * Knows which commits the disk has. SQLite only writes them to its log; syncing happens on another thread, and while it
+ * lasts, further commits are written, which the next sync makes durable together (docs/decisions/0002).
+ */
+export class DurableLog {
+  readonly #file: LogFile;
+  /** What was there at the opening counts as one: the process that wrote it may have been killed before it was synced. */
+  #written = 1;
+  #durable = 0;
+  #syncing: Promise<void> | undefined;
+  #failure: unknown;
+
+  constructor(file: LogFile) {
+    this.#file = file;
+  }
+
+  /** Whether the disk has everything that was committed. */
+  get isDurable(): boolean {
+    return this.#durable === this.#written && this.#failure === undefined;
+  }
+
+  /** What went wrong; from then on nobody knows what the disk has. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** A transaction has been committed that somebody will be told of. */
+  committed(): void {
+    this.#written += 1;
+  }
+
+  /** Resolves as soon as the disk has everything that is committed now. */
+  async whenDurable(): Promise<void> {
+    const wanted = this.#written;
+    while (this.#durable < wanted || this.#failure !== undefined) {
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#syncing ??= this.#sync();
+      await this.#syncing;
+    }
+  }
+
+  /**
+   * A failed sync is not repeated: the system may have dropped what it could not write, and the next sync would succeed
+   * without it.
+   */
+  async #sync(): Promise<void> {
+    const covered = this.#written;
+    try {
+      await this.#file.sync();
+      this.#durable = covered;
+    } catch (error) {
+      this.#failure = error ?? new Error('the sync failed');
+    } finally {
+      this.#syncing = undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#syncing;
+    this.#file.close();
+  }
+}
