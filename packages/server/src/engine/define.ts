@@ -9,6 +9,7 @@ import { bodyLimitOf } from '../lib/body-limit.ts';
 import type { UserId } from '../lib/ids.ts';
 import { decoder } from '../lib/shape.ts';
 import type { ActivityParams, KindFacts, Namespaces, OwnAccount } from '../policy/index.ts';
+import type { OrganizationPart } from '../storage/table.ts';
 import type {
   AttemptContext,
   DescribeContext,
@@ -284,9 +285,20 @@ interface QueryOptions {
   readonly findsSubOrganization: boolean;
   /** Whether it may wait for others, as chain nodes. */
   readonly waitsOutside: boolean;
+  /**
+   * Parts of the organization of which its answer is made, and of nothing else besides the request: not of who asks, nor of
+   * when. Such answers may be kept (docs/decisions/0052).
+   */
+  readonly madeOf: readonly OrganizationPart[];
 }
 
-const QUERY_DEFAULTS: QueryOptions = { ours: false, example: {}, findsSubOrganization: false, waitsOutside: false };
+const QUERY_DEFAULTS: QueryOptions = {
+  ours: false,
+  example: {},
+  findsSubOrganization: false,
+  waitsOutside: false,
+  madeOf: [],
+};
 
 /** An operation that only reads. */
 export interface QueryOperation<Parameters = unknown, Result = unknown> extends QueryOptions {

@@ -1,7 +1,10 @@
 import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { tokensFor } from '../authn/identity/tokens.ts';
+import type { Actor } from '../core/actor.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
+import { KeptAnswers } from '../core/store/kept-answers.ts';
 import type { DescribeRequests } from '../describe/requests.ts';
+import { jsonInPieces, PrintedAnswer } from '../lib/json-in-pieces.ts';
 import { admit } from './admit.ts';
 import type { App } from './app.ts';
 import type { QueryOperation } from './define.ts';
@@ -24,6 +27,18 @@ export async function query(app: App, operation: QueryOperation, request: RawReq
     acceptsRecovery: false,
     waitsOutside: operation.waitsOutside,
   });
+  const { madeOf } = operation;
+  if (madeOf.length === 0) return await run(app, operation, actor, fields);
+  const { organizationId: answering } = actor;
+  const pieces = await app.storage
+    .read(KeptAnswers)
+    .get({ operation: operation.name, organizationId: answering, body: request.body, madeOf }, async () =>
+      jsonInPieces(await run(app, operation, actor, fields)),
+    );
+  return new PrintedAnswer(pieces);
+}
+
+async function run(app: App, operation: QueryOperation, actor: Actor, fields: unknown): Promise<unknown> {
   const parameters = operation.decode(fields);
   const nowMs = app.clock();
   const reader = readerFor(app, actor, nowMs);

@@ -4,13 +4,13 @@ import type { ServedApp } from '../app.ts';
 import type { Operation } from '../engine/define.ts';
 import { dispatch } from '../engine/dispatch.ts';
 import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
+import { jsonInPieces, PrintedAnswer } from '../lib/json-in-pieces.ts';
 import { operations, pathOf } from '../registry.ts';
 import { beginRequest, openPassage, type ServeDirectly } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { READABLE_BY_ALL } from './cors.ts';
 import { bodyTooLarge, toApiError } from './errors.ts';
 import type { InFlight } from './in-flight.ts';
-import { jsonInPieces } from './json-in-pieces.ts';
 import { requireJson } from './raw-body.ts';
 import { serviceIsStarting } from './starting.ts';
 
@@ -128,8 +128,8 @@ async function answer(app: ServedApp, operation: Operation, { request, response,
     });
     // A new activity is shown with its body and one vote.
     const isShort = operation.kind === 'activity' && body.length < SHORT_BODY_BYTES;
-    const pieces = isShort ? [JSON.stringify(answered)] : jsonInPieces(answered);
-    sendJson(response, 200, Array.isArray(pieces) ? pieces : await pieces);
+    const pieces = isShort ? [JSON.stringify(answered)] : piecesOf(answered);
+    sendJson(response, 200, pieces instanceof Promise ? await pieces : pieces);
   } catch (thrown) {
     const error = toApiError(app, operation.name, thrown);
     code = error.code;
@@ -140,6 +140,9 @@ async function answer(app: ServedApp, operation: Operation, { request, response,
   }
   app.observe.request(operation.name, code, performance.now() - startedAt);
 }
+
+const piecesOf = (answered: unknown): readonly string[] | Promise<readonly string[]> =>
+  answered instanceof PrintedAnswer ? answered.pieces : jsonInPieces(answered);
 
 function sendError(
   app: ServedApp,

@@ -1,5 +1,5 @@
 import type { SqliteFile, SqliteStatement } from './sqlite-driver.ts';
-import type { Table } from './table.ts';
+import type { OrganizationPart, Table } from './table.ts';
 
 /** More at once are forgotten, and what was kept of them is read again. */
 const REVISIONS_MAX = 100_000;
@@ -29,10 +29,12 @@ export class Revisions {
       this.#touched.add(String(name));
       return null;
     });
-    for (const { name, revises = [] } of tables) {
-      if (revises.length === 0) continue;
+    for (const table of tables) {
+      const names = namesIn(table);
+      if (names.length === 0) continue;
+      const { name } = table;
       for (const [event, calling] of EVENTS) {
-        const calls = revises.map((column) => calling(`"${column}"`));
+        const calls = names.map(calling);
         // Temporary: it is of this connection, and other programs that open the file know nothing of it.
         writer.exec(`CREATE TEMP TRIGGER touched_${name}_${event} AFTER ${event} ON main."${name}"
           BEGIN ${calls.join(' ')} END`);
@@ -109,15 +111,31 @@ export class Revisions {
   }
 }
 
+/** SQL for a name of what a row changes, in the row before or after. */
+type NameIn = (row: 'OLD' | 'NEW') => string;
+
+const namesIn = ({ revises = [], isOf }: Table): NameIn[] => [
+  ...revises.map(
+    (column): NameIn =>
+      (row) =>
+        `${row}."${column}"`,
+  ),
+  ...(isOf === undefined ? [] : [((row) => `'${partName(isOf, '')}' || ${row}."organization_id"`) as NameIn]),
+];
+
+/** The name of a part of an organization. */
+export const partName = (part: OrganizationPart, organizationId: string): string => `${part} ${organizationId}`;
+
+const touch = (name: string): string => `SELECT custos_touched(${name});`;
+
 /** An update may give a row another name; most do not. */
-const EVENTS: readonly (readonly [string, (column: string) => string])[] = [
-  ['INSERT', (column) => `SELECT custos_touched(NEW.${column});`],
+const EVENTS: readonly (readonly [string, (name: NameIn) => string])[] = [
+  ['INSERT', (name) => touch(name('NEW'))],
   [
     'UPDATE',
-    (column) =>
-      `SELECT custos_touched(NEW.${column}); SELECT custos_touched(OLD.${column}) WHERE OLD.${column} IS NOT NEW.${column};`,
+    (name) => `${touch(name('NEW'))} SELECT custos_touched(${name('OLD')}) WHERE ${name('OLD')} IS NOT ${name('NEW')};`,
   ],
-  ['DELETE', (column) => `SELECT custos_touched(OLD.${column});`],
+  ['DELETE', (name) => touch(name('OLD'))],
 ];
 
 interface Entry<Value> {
@@ -165,6 +183,10 @@ export class KeptValues<Value> {
     }
     if (this.#entries.size >= VALUES_MAX) this.#entries.clear();
     this.#entries.set(key, { value, revisions });
+  }
+
+  clear(): void {
+    this.#entries.clear();
   }
 
   #isOwnChange(name: string): boolean {

@@ -51,6 +51,9 @@ export interface Followed<Column extends string = string> {
   readonly names?: Readonly<Record<string, string>>;
 }
 
+/** What answers are made of that are kept while it does not change. */
+export type OrganizationPart = 'users';
+
 interface TableFacts<Column extends string> {
   /** The primary key, where it is not the organization and the id. */
   readonly key?: readonly [Column, Column, ...Column[]];
@@ -64,6 +67,8 @@ interface TableFacts<Column extends string> {
   readonly followed?: Followed<Column>;
   /** Columns with the names of what a change of a row changes, for those who keep what they read. */
   readonly revises?: readonly Column[];
+  /** Of which part of its organization a row is, for those who keep answers made of that part (docs/decisions/0052). */
+  readonly isOf?: OrganizationPart;
   /** Columns that are emptied when the organization is deleted, in rows that stay. */
   readonly emptied?: readonly Column[];
   /** What becomes of the rows of an organization that is deleted. */

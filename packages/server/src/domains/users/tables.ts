@@ -141,6 +141,7 @@ export const tables: readonly Table[] = [
       ux_user_phone: { columns: ['organization_id', 'phone'], message: 'a user with this phone number already exists' },
     },
     revises: ['id'],
+    isOf: 'users',
     erased: { by: 'id' },
   }),
   defineTable('api_key', {
@@ -155,6 +156,7 @@ export const tables: readonly Table[] = [
       },
     },
     revises: ['id', 'public_key'],
+    isOf: 'users',
     erased: { by: 'id' },
   }),
   defineTable('authenticator', {
@@ -169,6 +171,7 @@ export const tables: readonly Table[] = [
       },
     },
     plainBytes: ['public_key', 'rp_id_hash'],
+    isOf: 'users',
     erased: { by: 'id' },
   }),
   defineTable('read_session', {
@@ -181,9 +184,11 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('user_tag', {
+    isOf: 'users',
     erased: { by: 'user_id' },
   }),
   defineTable('mfa_policy', {
+    isOf: 'users',
     erased: { by: 'id' },
   }),
   defineTable('mfa_requirement', {
@@ -197,6 +202,7 @@ export const tables: readonly Table[] = [
         code: 'OAUTH_PROVIDER_ALREADY_EXISTS',
       },
     },
+    isOf: 'users',
     erased: { by: 'id' },
   }),
   defineTable('last_use', {

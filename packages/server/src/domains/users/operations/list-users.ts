@@ -10,6 +10,7 @@ export const listUsers = defineQuery({
   name: 'list_users',
   summary: 'Users of the organization, oldest first.',
   parameters: Type.Object({ organizationId: IdShape, paginationOptions: Type.Optional(PaginationShape) }),
+  madeOf: ['users'],
   response: Type.Object({ users: Type.Array(UserShape), pageInfo: PageInfoShape }),
   async run({ read, actor, config }, { paginationOptions }) {
     const { items, pageInfo } = await read(UserReader).page(

@@ -18,6 +18,15 @@ export function jsonInPieces(answer: unknown): string[] | Promise<string[]> {
   return turns.next().done ? pieces.end() : writeByTurns(turns, pieces);
 }
 
+/** An answer that is written already. */
+export class PrintedAnswer {
+  readonly pieces: readonly string[];
+
+  constructor(pieces: readonly string[]) {
+    this.pieces = pieces;
+  }
+}
+
 async function writeByTurns(turns: Iterator<void>, pieces: Pieces): Promise<string[]> {
   do await setImmediate();
   while (!turns.next().done);
