@@ -7,6 +7,7 @@ import { SealedResultStore } from '../core/store/sealed-results.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { WebhookEndpointId } from '../lib/ids.ts';
+import { together } from '../lib/together.ts';
 import { turnAfter } from '../lib/turn.ts';
 import type { Stores } from '../storage/stores.ts';
 import { type ActivityMover, isTerminal } from './activities/status.ts';
@@ -198,25 +199,27 @@ async function record(
   });
   const { activity, secret } = next;
   const { organizationId, id } = activity;
-  if (locked === undefined) {
-    if (!(await stores(ActivityStore).insert(activity, [vote]))) throw new Stale();
-  } else {
-    await stores(ActivityStore).insertVote(activity, vote);
-    await stores(ActivityStore).update(activity);
-  }
-  if (secret !== undefined) await stores(SealedResultStore).insert(organizationId, id, secret, nowMs);
   const proofs = activity.status === 'ACTIVITY_STATUS_COMPLETED' ? (execution?.proofs ?? []) : [];
-  await stores(ActivityStore).insertProofs(organizationId, id, proofs);
-  if (voteOutcome.kind === 'approve') await keepReasons(stores, activity, vote, voteOutcome.outcome);
-  if (locked === undefined && !isTerminal(activity.status)) await spendLoginToken(stores, actor, activity);
   const stored = { id, activity, votes: [...(locked?.votes ?? []), vote], proofs };
+  // None of these waits for another, so they travel together; a database runs them in this order.
+  const [isStored, told] = await together([
+    locked === undefined
+      ? stores(ActivityStore).insert(activity, [vote])
+      : together([stores(ActivityStore).insertVote(activity, vote), stores(ActivityStore).update(activity)]),
+    // Endpoints are told of what stands when the rest of the transaction is done, and nothing below concerns them.
+    announced(stored),
+    secret && stores(SealedResultStore).insert(organizationId, id, secret, nowMs),
+    stores(ActivityStore).insertProofs(organizationId, id, proofs),
+    voteOutcome.kind === 'approve' && keepReasons(stores, activity, vote, voteOutcome.outcome),
+    locked === undefined && !isTerminal(activity.status) && spendLoginToken(stores, actor, activity),
+  ]);
+  if (isStored === false) throw new Stale();
   return {
     ...stored,
     voteOutcome,
     direct: { ...stored, activity: { ...activity, result: next.result } },
     hasMoved: activity.status !== current.status,
-    // Last: endpoints are told of what stands when all of this is done.
-    told: await announced(stored),
+    told,
   };
 }
 

@@ -33,7 +33,8 @@ describe.each(DATABASES)('at once on %s', (database) => {
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
+    // A busy machine is no reason to be refused.
+    server = await TestServer.start({ database, env: { CUSTOS_DATABASE_TIMEOUT_SECONDS: '60' } });
     parent = TestClient.root(server.credentials, server.baseUrl);
   });
   afterAll(() => server[Symbol.asyncDispose]());

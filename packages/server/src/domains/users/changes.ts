@@ -2,6 +2,7 @@ import type { Place } from '../../core/place.ts';
 import { TreeStore } from '../../core/store/tree.ts';
 import type { DescribeContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
+import { together } from '../../lib/together.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { type ProvenContact, proves, readProvenContact } from './proven-contact.ts';
 import { UserStore } from './store/users.ts';
@@ -31,8 +32,10 @@ export async function changeName(
   name: string,
   nowMs: number,
 ): Promise<void> {
-  await store(UserStore).rename(organizationId, userId, name, nowMs);
-  await store(TreeStore).replace(rootId, organizationId, userId, 'USERNAME', name);
+  await together([
+    store(UserStore).rename(organizationId, userId, name, nowMs),
+    store(TreeStore).replace(rootId, organizationId, userId, 'USERNAME', name),
+  ]);
 }
 
 /**
