@@ -85,7 +85,7 @@ async function main(options: Options): Promise<void> {
     const withComponents = wanted(`${database} components`);
     if (plans.length === 0 && !withComponents) continue;
     await using stage = await openStage(database);
-    units[database] = stage.unit.description;
+    for (const [name, description] of Object.entries(stage.written)) units[`${database} ${name}`] = description;
     if (withComponents) components = { ...components, ...(await measureComponents(stage, options)) };
     for (const plan of plans) {
       await warmUp(stage, load, plan);
@@ -155,7 +155,7 @@ async function main(options: Options): Promise<void> {
     past.push(...found);
   }
 
-  const verdicts: Verdict[] = figures.flatMap((figure) => judgeFigure(figure, figures));
+  const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   verdicts.push(...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
@@ -181,7 +181,7 @@ async function main(options: Options): Promise<void> {
     verdicts,
   });
   print('');
-  for (const [database, unit] of Object.entries(units)) print(`${database}: one update_user_name is ${unit}`);
+  for (const [name, written] of Object.entries(units)) print(`${name} writes: ${written}`);
   if (Object.keys(components).length > 0) print(`\n${componentTable(components)}`);
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
@@ -221,7 +221,7 @@ async function measureComponents(stage: Stage, { rounds, patienceSeconds }: Opti
   const all: ComponentRates[] = [];
   for (let round = 0; round < rounds; round += 1) {
     await waitForQuiet(patienceSeconds);
-    all.push(await child.ask({ database: stage.components, unit: stage.unit, seconds: COMPONENT_SECONDS }));
+    all.push(await child.ask({ database: stage.components, seconds: COMPONENT_SECONDS }));
   }
   const names = Object.keys(all[0] ?? {});
   return Object.fromEntries(names.map((name) => [name, median(all.map((rates) => rates[name] as number))]));

@@ -5,8 +5,8 @@ import { createSubOrganization, newKeyPair } from '../../packages/server/test/ha
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Child, cpuSeconds, machineCpuSeconds } from '../child.ts';
 import { type Comparison, compare } from '../compare.ts';
-import type { BareWork } from '../floors/bare.ts';
 import { CryptoFloor } from '../floors/crypto.ts';
+import type { BareWork } from '../floors/works.ts';
 import type { Counted } from '../load/generator.ts';
 import type { Load, Measured } from '../load/load.ts';
 import type { Options } from '../options.ts';
