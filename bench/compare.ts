@@ -1,10 +1,7 @@
 import { waitForQuiet } from './child.ts';
-import { median, type Summary, summarize, WARM_UP_SECONDS } from './figures.ts';
+import { median, type Summary, summarize, warmUpSeconds } from './figures.ts';
 import type { Measured } from './load/load.ts';
 import type { Options } from './options.ts';
-
-/** Medians of fewer say too little. */
-const ROUNDS_MIN = 7;
 
 /** The same request in two organizations. */
 export interface Comparison {
@@ -23,8 +20,8 @@ export async function compare(
   { rounds, seconds, patienceSeconds }: Pick<Options, 'rounds' | 'seconds' | 'patienceSeconds'>,
 ): Promise<Comparison> {
   const windows = { base: [] as Measured[], other: [] as Measured[] };
-  for (const run of [base, other]) await run(WARM_UP_SECONDS);
-  for (let round = 0; round < Math.max(rounds, ROUNDS_MIN); round += 1) {
+  for (const run of [base, other]) await run(warmUpSeconds(seconds));
+  for (let round = 0; round < rounds; round += 1) {
     await waitForQuiet(patienceSeconds);
     const order = [
       async () => windows.base.push(await base(seconds)),

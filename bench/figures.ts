@@ -52,6 +52,9 @@ export const SINGLE = 1;
 export const MANY = 32;
 export const WARM_UP_SECONDS = 1.5;
 
+/** Shorter where windows are, which is for trying a figure out. */
+export const warmUpSeconds = (seconds: number): number => Math.min(1, seconds) * WARM_UP_SECONDS;
+
 export const figureTitle = ({ database, name, connections }: FigurePlan): string =>
   `${database} ${name} ${connections}`;
 
@@ -85,9 +88,10 @@ export const PLANS: readonly FigurePlan[] = (['sqlite', 'postgres'] as const).fl
 );
 
 /** Compiles the hot paths of the service and of the floors before anything is timed. */
-export async function warmUp(stage: Stage, load: Load, plan: FigurePlan): Promise<void> {
-  await load.run(stage.service.target, stage.workloads[plan.name], MANY, WARM_UP_SECONDS);
-  for (const floor of plan.floors) await runFloor(stage, load, floor, { ...plan, connections: MANY }, WARM_UP_SECONDS);
+export async function warmUp(stage: Stage, load: Load, plan: FigurePlan, seconds: number): Promise<void> {
+  const length = warmUpSeconds(seconds);
+  await load.run(stage.service.target, stage.workloads[plan.name], MANY, length);
+  for (const floor of plan.floors) await runFloor(stage, load, floor, { ...plan, connections: MANY }, length);
 }
 
 async function runFloor(

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type ConsoleFigures, consoleTitle, LONG_TASK_MS } from './console/console.ts';
 import { type Figure, type FloorName, figureTitle, MANY, SINGLE } from './figures.ts';
+import type { LoginFigure } from './logins/logins.ts';
 import { floorLabel } from './report.ts';
 import type { Scale } from './scale/scale.ts';
 import { type DatabaseKind, type FigureName, isKeyFigure } from './stage.ts';
@@ -15,6 +16,7 @@ export interface Verdict {
   readonly met: boolean;
 }
 
+const LOGIN_SHARE_MIN = 0.6;
 const KEYRING_MS_MAX = 1;
 const BATCH_TIMES_BARE_MAX = 1.3;
 const SHARE_OF_CORES_MIN = 0.75;
@@ -127,6 +129,13 @@ function judgeKeyFigure({ plan: { name, connections }, plan, floors }: Figure): 
       met: gain >= gainMin,
     },
   ];
+}
+
+/** Whole flows at many connections; at one they are shown. */
+export function judgeLogin({ title: figure, connections, beside, ratio }: LoginFigure): Verdict[] {
+  if (connections === SINGLE) return [];
+  const goal = `at least ${LOGIN_SHARE_MIN} of ${beside}`;
+  return [{ figure, goal, measured: (1 / ratio).toFixed(2), met: 1 / ratio >= LOGIN_SHARE_MIN }];
 }
 
 export function judgeScale(database: string, { figures, plans }: Scale): Verdict[] {

@@ -18,6 +18,7 @@ import { hasEthers } from './floors/libraries.ts';
 import {
   judgeConsole,
   judgeFigure,
+  judgeLogin,
   judgePast,
   judgeRest,
   judgeScale,
@@ -88,7 +89,7 @@ async function main(options: Options): Promise<void> {
     for (const [name, description] of Object.entries(stage.written)) units[`${database} ${name}`] = description;
     if (withComponents) components = { ...components, ...(await measureComponents(stage, options)) };
     for (const plan of plans) {
-      await warmUp(stage, load, plan);
+      await warmUp(stage, load, plan, options.seconds);
       const figure = await measure(stage, load, plan, options);
       figures.push(figure);
       print(table([FIGURE_HEAD, ...figureLines(figure)]));
@@ -109,8 +110,15 @@ async function main(options: Options): Promise<void> {
   for (const database of ['sqlite', 'postgres'] as const) {
     const names = LOGIN_NAMES.filter((name) => wanted(loginTitle(database, name)));
     if (names.length === 0) continue;
-    const found = await measureLogins(database, names, load, options, (figure) =>
-      print(table([FIGURE_HEAD, ...policyLines(figure)])),
+    const found = await measureLogins(
+      database,
+      names,
+      load,
+      options,
+      (figure) => print(table([FIGURE_HEAD, ...policyLines(figure)])),
+      (path, written) => {
+        units[`${database} ${path}`] = written;
+      },
     );
     logins.push(...found);
   }
@@ -157,7 +165,7 @@ async function main(options: Options): Promise<void> {
 
   const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
-  verdicts.push(...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
+  verdicts.push(...logins.flatMap(judgeLogin), ...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   if (console !== undefined) verdicts.push(...judgeConsole(console));
   const file = writeReport({

@@ -18,7 +18,7 @@ import { createRecorded, RECORDED_UNIT } from './floors/recorded.ts';
 import type { FloorSetup } from './floors/server.ts';
 import type { CommitKind } from './floors/storage.ts';
 import type { CryptoWork } from './floors/works.ts';
-import { findWritten, snapshot, type Written } from './floors/written.ts';
+import { findWritten, type Peers, snapshot, type Written } from './floors/written.ts';
 import type { Target } from './load/load.ts';
 import { COUNT, COUNT_DIGITS, COUNT_FIRST, type Workload } from './load/requests.ts';
 import { Service, type StartOptions } from './service.ts';
@@ -112,7 +112,7 @@ export async function openStage(kind: DatabaseKind, startOptions: StartOptions =
     const written: Record<string, Written> = {};
     const database = databaseOf(service);
     for (const name of SUBMITS) {
-      const peers = name === 'update_user_name' ? userIds : [];
+      const peers = name === 'update_user_name' ? 'organization' : 'none';
       const recorded = await recordSubmit(database, renaming, workloads[name], peers);
       for (const { path } of [workloads[name], atFloor(workloads, name)]) {
         answers[path] = recorded.answer;
@@ -232,7 +232,7 @@ export async function recordSubmit(
   database: FloorDatabase,
   client: TestClient,
   workload: Workload,
-  peers: readonly string[] = [],
+  peers: Peers = 'none',
 ): Promise<{ readonly answer: string; readonly written: Written }> {
   if (workload.kind !== 'submit') throw new Error('a query writes nothing');
   const run = async (count: number): Promise<string> => {

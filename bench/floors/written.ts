@@ -20,8 +20,12 @@ interface Insert {
 
 interface Update extends Insert {
   readonly where: readonly string[];
-  readonly whereValues: readonly unknown[];
+  /** Of the row that was changed and of its peers, which are changed in turn. */
+  readonly keys: readonly (readonly unknown[])[];
 }
+
+/** Which rows the load changes besides the one that was seen: none, those of its organization, or those of any. */
+export type Peers = 'none' | 'organization' | 'any';
 
 export interface Written {
   readonly organizationId: string;
@@ -29,13 +33,13 @@ export interface Written {
   readonly updates: readonly Update[];
   /** Ids, digests and names that must differ from request to request, wherever they stand in a column of their own. */
   readonly fresh: readonly string[];
-  /** The first is the row that was changed; it and its peers are changed in turn, as the load does. */
-  readonly peers: readonly string[];
   readonly description: string;
 }
 
 /** What triggers write, in the floor too (docs/decisions/0045), and limits, which a server could keep in memory. */
 const NOT_WRITTEN_BY_FLOORS = ['deployment', 'rate_window'];
+/** More than connections, so that requests at once change different rows. */
+const PEERS_MAX = 64;
 const FRESH_LENGTH_MIN = 16;
 const FRESH_LENGTH_MAX = 132;
 
@@ -75,7 +79,7 @@ export function findWritten(
   before: Snapshot,
   after: Snapshot,
   organizationId: string,
-  peers: readonly string[] = [],
+  peers: Peers = 'none',
 ): Written {
   const known = new Set([...before.values()].flatMap(({ rows }) => rows.flatMap((row) => Object.values(row))));
   const inserts: Insert[] = [];
@@ -88,7 +92,7 @@ export function findWritten(
     for (const [text, row] of now) {
       if (old.has(text)) continue;
       const was = mostAlike(gone, row, key);
-      if (was !== undefined) updates.push(updateOf(table, key, was, row));
+      if (was !== undefined) updates.push(updateOf(table, key, was, row, peersOf(rows, row, peers)));
       else {
         inserts.push({ table, columns: Object.keys(row), values: Object.values(row) });
         for (const value of Object.values(row)) if (isFresh(value) && !known.has(value)) fresh.add(value);
@@ -101,7 +105,7 @@ export function findWritten(
     ...inserts.map(({ table, values }) => `insert ${table} (${bytes(values)} bytes)`),
     ...updates.map(({ table }) => `update ${table}`),
   ].join(', ');
-  return { organizationId, inserts, updates, fresh: [...fresh], peers, description };
+  return { organizationId, inserts, updates, fresh: [...fresh], description };
 }
 
 const textsOf = (rows: readonly Row[]): Map<string, Row> => new Map(rows.map((row) => [JSON.stringify(row), row]));
@@ -119,7 +123,14 @@ function mostAlike(gone: Row[], row: Row, key: readonly string[]): Row | undefin
   return index < 0 ? undefined : gone.splice(index, 1)[0];
 }
 
-function updateOf(table: string, key: readonly string[], was: Row, row: Row): Update {
+function peersOf(rows: readonly Row[], row: Row, peers: Peers): readonly Row[] {
+  if (peers === 'none') return [row];
+  const isPeer = ({ organization_id, kind }: Row): boolean =>
+    peers === 'any' || (organization_id === row.organization_id && kind === row.kind);
+  return rows.filter(isPeer).slice(-PEERS_MAX);
+}
+
+function updateOf(table: string, key: readonly string[], was: Row, row: Row, peers: readonly Row[]): Update {
   const columns = Object.keys(row).filter((column) => JSON.stringify(row[column]) !== JSON.stringify(was[column]));
   const where = key.filter((column) => !columns.includes(column));
   return {
@@ -127,7 +138,7 @@ function updateOf(table: string, key: readonly string[], was: Row, row: Row): Up
     columns,
     values: columns.map((column) => row[column]),
     where,
-    whereValues: where.map((column) => row[column]),
+    keys: peers.map((peer) => where.map((column) => peer[column])),
   };
 }
 
@@ -154,7 +165,7 @@ function freshOf(old: string): () => string {
 }
 
 /** The values of the next request: those of each insert, then those of each update. */
-function turns({ inserts, updates, fresh, peers }: Written): () => unknown[][] {
+function turns({ inserts, updates, fresh }: Written): () => unknown[][] {
   const makers = fresh.map(freshOf);
   // Which columns take which fresh value, looked up once.
   const slotsOf = (values: readonly unknown[]) => values.map((value) => fresh.indexOf(String(value)));
@@ -168,7 +179,6 @@ function turns({ inserts, updates, fresh, peers }: Written): () => unknown[][] {
   return () => {
     count += 1;
     const made = makers.map((make) => make());
-    const peer = peers.length === 0 ? undefined : peers[count % peers.length];
     return [
       ...inserts.map(({ values }, row) =>
         values.map((value, column) => {
@@ -176,10 +186,7 @@ function turns({ inserts, updates, fresh, peers }: Written): () => unknown[][] {
           return slot < 0 ? value : made[slot];
         }),
       ),
-      ...updates.map(({ values, whereValues }) => [
-        ...values.map(changed),
-        ...whereValues.map((value) => (value === peers[0] ? peer : value)),
-      ]),
+      ...updates.map(({ values, keys }) => [...values.map(changed), ...(keys[count % keys.length] ?? [])]),
     ];
   };
 }
