@@ -9,6 +9,8 @@ export interface Comparison {
   readonly other: Summary;
   /** How many times the time of the base it takes: the median of the rounds' own ratios. */
   readonly ratio: number;
+  /** The same of processor time. */
+  readonly cpuRatio: number;
 }
 
 type Window = (seconds: number) => Promise<Measured>;
@@ -29,6 +31,21 @@ export async function compare(
     ];
     for (const window of round % 2 === 0 ? order : order.reverse()) await window();
   }
-  const ratio = median(windows.base.map((window, round) => window.rate / (windows.other[round] as Measured).rate));
-  return { base: summarize(windows.base), other: summarize(windows.other), ratio };
+  return comparisonOf(windows.base, windows.other, (one, two) => one.rate / two.rate);
+}
+
+/** Medians of the rounds, and of the rounds' own ratios. */
+export function comparisonOf(
+  base: readonly Measured[],
+  other: readonly Measured[],
+  ratio: (base: Measured, other: Measured) => number,
+): Comparison {
+  const over = (of: (base: Measured, other: Measured) => number): number =>
+    median(base.map((window, round) => of(window, other[round] as Measured)));
+  return {
+    base: summarize(base),
+    other: summarize(other),
+    ratio: over(ratio),
+    cpuRatio: over((one, two) => two.cpuUs / one.cpuUs),
+  };
 }

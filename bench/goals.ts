@@ -2,11 +2,13 @@ import { availableParallelism } from 'node:os';
 import { type ConsoleFigures, consoleTitle, LONG_TASK_MS } from './console/console.ts';
 import { type Figure, type FloorName, figureTitle, MANY, SINGLE } from './figures.ts';
 import type { LoginFigure } from './logins/logins.ts';
+import { isAgainstOne, type PolicyFigure } from './policies/policies.ts';
 import { floorLabel } from './report.ts';
 import type { Scale } from './scale/scale.ts';
 import { type DatabaseKind, type FigureName, isKeyFigure } from './stage.ts';
 import type { PastFigure } from './webhooks/past.ts';
 import type { WebhookFigure } from './webhooks/webhooks.ts';
+import type { WorkerFigure } from './workers.ts';
 
 /** A sentence of the goals with what was measured. */
 export interface Verdict {
@@ -17,6 +19,9 @@ export interface Verdict {
 }
 
 const LOGIN_SHARE_MIN = 0.6;
+const TIMES_ONE_POLICY_MAX = 3;
+const TIMES_ONE_WORKER_CPU_MAX = 1.15;
+const SHARE_OF_ONE_WORKER_MIN = 0.95;
 const KEYRING_MS_MAX = 1;
 const BATCH_TIMES_BARE_MAX = 1.3;
 const SHARE_OF_CORES_MIN = 0.75;
@@ -61,13 +66,22 @@ const SHARES: readonly ShareGoal[] = [
 ];
 const TIMES_KEYS_AND_FLOOR_MAX = 1.3;
 
-/** At one connection the median requests are compared, and at many what is answered in a second. */
-function judgeShare({ plan, floors }: Figure): Verdict[] {
-  const goal = SHARES.find(
+const goalOf = ({ plan }: Figure): ShareGoal | undefined =>
+  SHARES.find(
     ({ name, database, connections }) =>
       name === plan.name && database === plan.database && connections === plan.connections,
   );
-  const floor = floors.find(({ name }) => name === goal?.floor);
+
+/** The floor that a goal speaks of, or the first. */
+export function floorOfGoal(figure: Figure): Figure['floors'][number] | undefined {
+  const goal = goalOf(figure);
+  return figure.floors.find(({ name }) => name === goal?.floor) ?? figure.floors[0];
+}
+
+/** At one connection the median requests are compared, and at many what is answered in a second. */
+function judgeShare(figure: Figure): Verdict[] {
+  const { plan } = figure;
+  const [goal, floor] = [goalOf(figure), floorOfGoal(figure)];
   if (goal === undefined || floor === undefined) return [];
   const measured = 1 / (plan.connections === SINGLE ? floor.p50Ratio : floor.ratio);
   const what = `${floorLabel(plan, floor.name)}${plan.connections === SINGLE ? ' at p50' : ''}`;
@@ -130,6 +144,28 @@ function judgeKeyFigure({ plan: { name, connections }, plan, floors }: Figure): 
     },
   ];
 }
+
+export function judgePolicies(policies: PolicyFigure): Verdict[] {
+  if (!isAgainstOne(policies)) return [];
+  const { title: figure, beside, cpuRatio } = policies;
+  const goal = `at most ${TIMES_ONE_POLICY_MAX} times the processor time of ${beside}`;
+  return [{ figure, goal, measured: `${cpuRatio.toFixed(2)} times`, met: cpuRatio <= TIMES_ONE_POLICY_MAX }];
+}
+
+export const judgeWorkers = ({ title: figure, beside, ratio, cpuRatio }: WorkerFigure): Verdict[] => [
+  {
+    figure,
+    goal: `at most ${TIMES_ONE_WORKER_CPU_MAX} times the processor time of ${beside}`,
+    measured: `${cpuRatio.toFixed(2)} times`,
+    met: cpuRatio <= TIMES_ONE_WORKER_CPU_MAX,
+  },
+  {
+    figure,
+    goal: `at least ${SHARE_OF_ONE_WORKER_MIN} of the rate of ${beside}`,
+    measured: (1 / ratio).toFixed(2),
+    met: 1 / ratio >= SHARE_OF_ONE_WORKER_MIN,
+  },
+];
 
 /** Whole flows at many connections; at one they are shown. */
 export function judgeLogin({ title: figure, connections, beside, ratio }: LoginFigure): Verdict[] {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -20,16 +19,19 @@ import {
   judgeFigure,
   judgeLogin,
   judgePast,
+  judgePolicies,
   judgeRest,
   judgeScale,
   judgeStart,
   judgeWebhooks,
+  judgeWorkers,
   type Verdict,
 } from './goals.ts';
 import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
+import { markdownTable, writeMarkdown } from './markdown.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
-import { measurePolicies, POLICY_NAMES, type PolicyFigure, policyTitle } from './policies/policies.ts';
+import { measurePolicies, type PolicyFigure, policyNamesOn, policyTitle } from './policies/policies.ts';
 import { profilesIn, topFunctions } from './profile.ts';
 import {
   componentTable,
@@ -55,6 +57,7 @@ import {
   type WebhookFigure,
   webhookTitle,
 } from './webhooks/webhooks.ts';
+import { measureWorkers, WORKER_TITLES, type WorkerFigure } from './workers.ts';
 
 const COMPONENT_SECONDS = 0.3;
 /** More than this in use by others, and rates are not those of this machine. */
@@ -98,12 +101,19 @@ async function main(options: Options): Promise<void> {
 
   const policies: PolicyFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
-    const names = POLICY_NAMES.filter((name) => wanted(policyTitle(database, name)));
+    const names = policyNamesOn(database).filter((name) => wanted(policyTitle(database, name)));
     if (names.length === 0) continue;
     const found = await measurePolicies(database, names, load, options, (figure) =>
       print(table([FIGURE_HEAD, ...policyLines(figure)])),
     );
     policies.push(...found);
+  }
+
+  const workerTitles = WORKER_TITLES.filter(wanted);
+  const workers: WorkerFigure[] = [];
+  if (workerTitles.length > 0) {
+    const tell = (figure: WorkerFigure) => print(table([FIGURE_HEAD, ...policyLines(figure)]));
+    workers.push(...(await measureWorkers(workerTitles, load, options, tell)));
   }
 
   const logins: LoginFigure[] = [];
@@ -165,6 +175,7 @@ async function main(options: Options): Promise<void> {
 
   const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
+  verdicts.push(...policies.flatMap(judgePolicies), ...workers.flatMap(judgeWorkers));
   verdicts.push(...logins.flatMap(judgeLogin), ...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   if (console !== undefined) verdicts.push(...judgeConsole(console));
@@ -180,6 +191,7 @@ async function main(options: Options): Promise<void> {
     figures,
     scale,
     policies,
+    workers,
     logins,
     webhooks,
     balances,
@@ -193,6 +205,7 @@ async function main(options: Options): Promise<void> {
   if (Object.keys(components).length > 0) print(`\n${componentTable(components)}`);
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
+  if (workers.length > 0) print(`\n${table([FIGURE_HEAD, ...workers.flatMap(policyLines)])}`);
   if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
   const delivered = [...webhooks, ...past];
   if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
@@ -215,6 +228,12 @@ async function main(options: Options): Promise<void> {
     );
   }
   print(`\n${verdictTable(verdicts)}`);
+  const compared = [...logins, ...webhooks.filter(({ name }) => name === 'deliveries' || name === 'fan-out')];
+  if (figures.length + compared.length > 0) {
+    const markdown = markdownTable(figures, compared);
+    print(`\n${markdown}`);
+    if (options.markdown !== undefined) writeMarkdown(options.markdown, markdown);
+  }
   const noisy = figures.filter(({ plan, service }) => plan.database === 'sqlite' && service.otherCores > NOISE_CORES);
   if (noisy.length > 0) {
     print(`\nOthers used the machine during ${noisy.map(({ plan }) => figureTitle(plan)).join(', ')}:`);
@@ -236,7 +255,7 @@ async function measureComponents(stage: Stage, { rounds, patienceSeconds }: Opti
 }
 
 /** The service under the load of one figure, with the profiler on. */
-async function profile(options: Options): Promise<void> {
+async function profile(options: Options, folder: string): Promise<void> {
   const databases = ['sqlite', 'postgres'] as const;
   const plan = PLANS.find((candidate) => options.only !== undefined && figureTitle(candidate) === options.only);
   const deliveringOn = databases.find((database) => webhookTitle(database, 'deliveries') === options.only);
@@ -244,7 +263,8 @@ async function profile(options: Options): Promise<void> {
     const names = [...PLANS.map(figureTitle), ...databases.map((database) => webhookTitle(database, 'deliveries'))];
     throw new Error(`--profile needs --only with one of: ${names.join(', ')}`);
   }
-  const folder = mkdtempSync(join(tmpdir(), 'custos-profile-'));
+  mkdirSync(folder, { recursive: true });
+  if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
   const node = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
   const tell = (lastSeconds: number): void => {
     const [main, ...threads] = profilesIn(folder).map((name) => join(folder, name));
@@ -256,27 +276,23 @@ async function profile(options: Options): Promise<void> {
       );
     }
   };
-  try {
-    if (plan === undefined) {
-      const { rate } = await profileDeliveries(deliveringOn as DatabaseKind, options, node);
-      print(`${options.only} under the profiler: ${Math.round(rate)} deliveries per second`);
-      tell(Number.POSITIVE_INFINITY);
-      return;
-    }
-    await using load = new Load();
-    await using stage = await openStage(plan.database as DatabaseKind, {
-      node,
-      env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
-    });
-    const workload = stage.workloads[plan.name];
-    await load.run(stage.service.target, workload, MANY, 1);
-    const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);
-    print(`${figureTitle(plan)} under the profiler: ${Math.round(measured.rate)} requests per second`);
-    await stage.service.stop();
-    tell(options.seconds);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  if (plan === undefined) {
+    const { rate } = await profileDeliveries(deliveringOn as DatabaseKind, options, node);
+    print(`${options.only} under the profiler: ${Math.round(rate)} deliveries per second`);
+    tell(Number.POSITIVE_INFINITY);
+    return;
   }
+  await using load = new Load();
+  await using stage = await openStage(plan.database as DatabaseKind, {
+    node,
+    env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
+  });
+  const workload = stage.workloads[plan.name];
+  await load.run(stage.service.target, workload, MANY, 1);
+  const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);
+  print(`${figureTitle(plan)} under the profiler: ${Math.round(measured.rate)} requests per second`);
+  await stage.service.stop();
+  tell(options.seconds);
 }
 
 /** The figures are of the built service, which may be older than its source. */
@@ -296,7 +312,7 @@ function warnIfStale(): void {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 try {
   const options = readOptions(process.argv.slice(2));
-  await (options.profile ? profile(options) : main(options));
+  await (options.profile === undefined ? main(options) : profile(options, options.profile));
 } catch (error) {
   process.stderr.write(`${(error as Error).stack}\n\n${USAGE}`);
   process.exitCode = 1;

@@ -14,6 +14,7 @@ import { isKeyFigure } from './stage.ts';
 import type { StartFigures } from './start.ts';
 import type { PastFigure } from './webhooks/past.ts';
 import type { WebhookFigure } from './webhooks/webhooks.ts';
+import type { WorkerFigure } from './workers.ts';
 
 export interface Report {
   readonly startedAt: string;
@@ -32,6 +33,7 @@ export interface Report {
   readonly figures: readonly Figure[];
   readonly scale: Readonly<Record<string, Scale>>;
   readonly policies: readonly PolicyFigure[];
+  readonly workers: readonly WorkerFigure[];
   readonly logins: readonly LoginFigure[];
   readonly webhooks: readonly WebhookFigure[];
   readonly balances: readonly BalanceFigure[];
@@ -124,9 +126,10 @@ export const policyLines = ({
   base,
   other,
   ratio,
-}: PolicyFigure | LoginFigure | WebhookFigure | PastFigure): string[][] => [
+  cpuRatio,
+}: PolicyFigure | WorkerFigure | LoginFigure | WebhookFigure | PastFigure): string[][] => [
   [title, ...cells(other), '', ''],
-  [`  ${beside}`, ...cells(base), ratio.toFixed(2), (other.cpuUs / base.cpuUs).toFixed(2)],
+  [`  ${beside}`, ...cells(base), ratio.toFixed(2), cpuRatio.toFixed(2)],
 ];
 
 export const FIGURE_HEAD = [
