@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os';
 import { type ConsoleFigures, consoleTitle, LONG_TASK_MS } from './console/console.ts';
 import { type Figure, type FloorName, figureTitle, MANY, SINGLE } from './figures.ts';
 import type { LoginFigure } from './logins/logins.ts';
+import { MEMORY_TITLE, type MemoryFigure } from './memory.ts';
 import { isAgainstOne, type PolicyFigure } from './policies/policies.ts';
 import { floorLabel } from './report.ts';
+import type { AmongFigure } from './scale/activities.ts';
 import type { Scale } from './scale/scale.ts';
 import { type DatabaseKind, type FigureName, isKeyFigure } from './stage.ts';
 import type { PastFigure } from './webhooks/past.ts';
@@ -26,6 +28,9 @@ const KEYRING_MS_MAX = 1;
 const BATCH_TIMES_BARE_MAX = 1.3;
 const SHARE_OF_CORES_MIN = 0.75;
 const TIMES_AMONG_TEN_MAX = 1.2;
+const TIMES_AMONG_FEW_MAX = 1.2;
+/** Flat, but for what a collector has not come to yet. */
+const TIMES_EARLY_MAX = 1.1;
 const DELIVERIES_PER_SECOND_MIN = 800;
 const SHARE_OF_BARE_POST_MIN = 0.7;
 const TIMES_IDLE_MAX = 1.5;
@@ -222,6 +227,20 @@ export function judgeWebhooks({ title: figure, name, other: { rate }, ratio }: W
       return [];
   }
 }
+
+export const judgeAmong = ({ title: figure, beside, ratio }: AmongFigure): Verdict => ({
+  figure,
+  goal: `at most ${TIMES_AMONG_FEW_MAX} times the time ${beside}`,
+  measured: `${ratio.toFixed(2)} times`,
+  met: ratio <= TIMES_AMONG_FEW_MAX,
+});
+
+export const judgeMemory = ({ minutes, earlyMb, lateMb }: MemoryFigure): Verdict => ({
+  figure: MEMORY_TITLE,
+  goal: `at the end of ${minutes} minutes at most ${TIMES_EARLY_MAX} times what it was early on`,
+  measured: `${(lateMb / earlyMb).toFixed(2)} times (${earlyMb.toFixed(0)} to ${lateMb.toFixed(0)} MB)`,
+  met: lateMb <= earlyMb * TIMES_EARLY_MAX,
+});
 
 export const judgePast = ({ title: figure, beside, ratio }: PastFigure): Verdict => ({
   figure,

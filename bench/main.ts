@@ -15,9 +15,11 @@ import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from '
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
 import {
+  judgeAmong,
   judgeConsole,
   judgeFigure,
   judgeLogin,
+  judgeMemory,
   judgePast,
   judgePolicies,
   judgeRest,
@@ -30,6 +32,7 @@ import {
 import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
 import { markdownTable, writeMarkdown } from './markdown.ts';
+import { MEMORY_TITLE, measureMemory } from './memory.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { measurePolicies, type PolicyFigure, policyNamesOn, policyTitle } from './policies/policies.ts';
 import { profilesIn, topFunctions } from './profile.ts';
@@ -46,6 +49,7 @@ import {
   verdictTable,
   writeReport,
 } from './report.ts';
+import { AMONG_TITLES, type AmongFigure, measureAmong } from './scale/activities.ts';
 import { MANY_WALLETS, measureScale, SCALE_NAMES, type Scale, scaleTitle } from './scale/scale.ts';
 import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
@@ -162,6 +166,15 @@ async function main(options: Options): Promise<void> {
     );
   }
 
+  const among: AmongFigure[] = [];
+  const amongTitles = options.full ? AMONG_TITLES.filter(wanted) : [];
+  if (amongTitles.length > 0) {
+    print(`filling ${options.among.toLocaleString('en')} activities`);
+    const tell = (figure: AmongFigure) => print(table([FIGURE_HEAD, ...policyLines(figure)]));
+    among.push(...(await measureAmong(amongTitles, load, options, tell)));
+  }
+  const memory = options.full && wanted(MEMORY_TITLE) ? await measureMemory(load, options) : undefined;
+
   const past: PastFigure[] = [];
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = PAST_NAMES.filter((name) => wanted(pastTitle(database, name)));
@@ -176,7 +189,8 @@ async function main(options: Options): Promise<void> {
   const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   verdicts.push(...policies.flatMap(judgePolicies), ...workers.flatMap(judgeWorkers));
-  verdicts.push(...logins.flatMap(judgeLogin), ...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
+  verdicts.push(...logins.flatMap(judgeLogin), ...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast), ...among.map(judgeAmong));
+  if (memory !== undefined) verdicts.push(judgeMemory(memory));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   if (console !== undefined) verdicts.push(...judgeConsole(console));
   const file = writeReport({
@@ -196,6 +210,8 @@ async function main(options: Options): Promise<void> {
     webhooks,
     balances,
     past,
+    among,
+    memory,
     console,
     start,
     verdicts,
@@ -207,7 +223,7 @@ async function main(options: Options): Promise<void> {
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
   if (workers.length > 0) print(`\n${table([FIGURE_HEAD, ...workers.flatMap(policyLines)])}`);
   if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
-  const delivered = [...webhooks, ...past];
+  const delivered = [...webhooks, ...past, ...among];
   if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
   if (balances.length > 0) print(`\n${table([BALANCE_HEAD, ...balances.map(balanceLine)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {

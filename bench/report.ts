@@ -8,7 +8,9 @@ import { type Figure, type FigurePlan, type FloorName, figureTitle, type Summary
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
 import type { LoginFigure } from './logins/logins.ts';
+import type { MemoryFigure } from './memory.ts';
 import type { PolicyFigure } from './policies/policies.ts';
+import type { AmongFigure } from './scale/activities.ts';
 import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
 import { isKeyFigure } from './stage.ts';
 import type { StartFigures } from './start.ts';
@@ -38,6 +40,8 @@ export interface Report {
   readonly webhooks: readonly WebhookFigure[];
   readonly balances: readonly BalanceFigure[];
   readonly past: readonly PastFigure[];
+  readonly among: readonly AmongFigure[];
+  readonly memory: MemoryFigure | undefined;
   readonly console: ConsoleFigures | undefined;
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
@@ -127,7 +131,7 @@ export const policyLines = ({
   other,
   ratio,
   cpuRatio,
-}: PolicyFigure | WorkerFigure | LoginFigure | WebhookFigure | PastFigure): string[][] => [
+}: PolicyFigure | WorkerFigure | LoginFigure | WebhookFigure | PastFigure | AmongFigure): string[][] => [
   [title, ...cells(other), '', ''],
   [`  ${beside}`, ...cells(base), ratio.toFixed(2), cpuRatio.toFixed(2)],
 ];
