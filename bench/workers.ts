@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { createSubOrganization, createUser } from '../packages/server/test/harness/client.ts';
 import { startPostgres } from '../scripts/lib/postgres.mjs';
 import { type Comparison, compare } from './compare.ts';
@@ -32,7 +34,7 @@ export async function measureWorkers(
   await using two = new Service(await createDatabase(postgres, 'two'));
   const loads = new Map<Service, Record<Name, Workload>>();
   for (const [service, workers] of [[one, '1'] as const, [two, '2'] as const]) {
-    await service.start({ env: { CUSTOS_WORKERS: workers } });
+    await service.start({ env: { CUSTOS_WORKERS: workers, CUSTOS_PORT: String(await findFreePort()) } });
     loads.set(service, await workloadsOf(service));
   }
   const figures: WorkerFigure[] = [];
@@ -44,6 +46,16 @@ export async function measureWorkers(
     tell(figure);
   }
   return figures;
+}
+
+/** Workers share a port that is known before they start. */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 async function workloadsOf({ root }: Service): Promise<Record<Name, Workload>> {
