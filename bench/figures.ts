@@ -1,16 +1,16 @@
 import { waitForQuiet } from './child.ts';
 import type { Library } from './floors/bare.ts';
-import type { CryptoWork } from './floors/crypto.ts';
 import { hasEthers } from './floors/libraries.ts';
 import type { Load, Measured } from './load/load.ts';
 import type { Options } from './options.ts';
 import {
-  BATCH,
+  atFloor,
   type DatabaseKind,
   type FigureName,
   type KeyFigureName,
   type ServerFloorName,
   type Stage,
+  WORK,
 } from './stage.ts';
 
 /** A server, the libraries alone (`core`: on one core), or the service itself with a request that needs no key. */
@@ -41,6 +41,8 @@ export interface Figure {
     readonly summary: Summary;
     /** How many times the floor's time the service takes: the median of the rounds' own ratios. */
     readonly ratio: number;
+    /** The same of the median request's time. */
+    readonly p50Ratio: number;
     /** By how much the service's median request is slower, in the same way. */
     readonly addedUs: number;
   }[];
@@ -50,29 +52,20 @@ export const SINGLE = 1;
 export const MANY = 32;
 export const WARM_UP_SECONDS = 1.5;
 
+/** Shorter where windows are, which is for trying a figure out. */
+export const warmUpSeconds = (seconds: number): number => Math.min(1, seconds) * WARM_UP_SECONDS;
+
 export const figureTitle = ({ database, name, connections }: FigurePlan): string =>
   `${database} ${name} ${connections}`;
 
-/** What each request asks of the libraries. */
-const WORK: Readonly<Record<KeyFigureName, CryptoWork>> = {
-  create_wallet: { work: 'wallet', times: 1 },
-  create_wallet_accounts: { work: 'account', times: 1 },
-  'sign_raw_payload secp256k1': { work: 'secp256k1', times: 1 },
-  'sign_raw_payload ed25519': { work: 'ed25519', times: 1 },
-  'sign_raw_payloads 100': { work: 'secp256k1', times: BATCH },
-  export_wallet: { work: 'export', times: 1 },
-};
-
-export const isKeyFigure = (name: FigureName): name is KeyFigureName => Object.hasOwn(WORK, name);
-
 const OTHER_LIBRARIES: readonly Library[] = hasEthers() ? ['ethers', 'viem'] : ['viem'];
 const KEY_FLOORS: Readonly<Record<KeyFigureName, readonly FloorName[]>> = {
-  create_wallet: ['bare', ...OTHER_LIBRARIES, 'row'],
-  create_wallet_accounts: ['bare', ...OTHER_LIBRARIES, 'row'],
-  'sign_raw_payload secp256k1': ['bare', 'keyless'],
-  'sign_raw_payload ed25519': ['bare', 'keyless'],
-  'sign_raw_payloads 100': ['bare', 'core', 'keyless'],
-  export_wallet: ['bare', 'row'],
+  create_wallet: ['written', 'bare', ...OTHER_LIBRARIES],
+  create_wallet_accounts: ['written', 'bare', ...OTHER_LIBRARIES],
+  'sign_raw_payload secp256k1': ['written', 'bare', 'keyless'],
+  'sign_raw_payload ed25519': ['written', 'bare', 'keyless'],
+  'sign_raw_payloads 100': ['written', 'bare', 'core', 'keyless'],
+  export_wallet: ['written', 'bare'],
 };
 /** The libraries do not know the database, so that on PostgreSQL a few figures are enough. */
 const KEY_FIGURES: Readonly<Record<DatabaseKind, readonly KeyFigureName[]>> = {
@@ -88,16 +81,17 @@ export const PLANS: readonly FigurePlan[] = (['sqlite', 'postgres'] as const).fl
       database,
       name: 'update_user_name',
       connections,
-      floors: connections === SINGLE ? ['row', 'unit'] : ['unit', 'row'],
+      floors: connections === SINGLE ? ['row', 'unit', 'written'] : ['unit', 'written', 'row'],
     },
     ...KEY_FIGURES[database].map((name) => ({ database, name, connections, floors: KEY_FLOORS[name] })),
   ]),
 );
 
 /** Compiles the hot paths of the service and of the floors before anything is timed. */
-export async function warmUp(stage: Stage, load: Load, plan: FigurePlan): Promise<void> {
-  await load.run(stage.service.target, stage.workloads[plan.name], MANY, WARM_UP_SECONDS);
-  for (const floor of plan.floors) await runFloor(stage, load, floor, { ...plan, connections: MANY }, WARM_UP_SECONDS);
+export async function warmUp(stage: Stage, load: Load, plan: FigurePlan, seconds: number): Promise<void> {
+  const length = warmUpSeconds(seconds);
+  await load.run(stage.service.target, stage.workloads[plan.name], MANY, length);
+  for (const floor of plan.floors) await runFloor(stage, load, floor, { ...plan, connections: MANY }, length);
 }
 
 async function runFloor(
@@ -112,6 +106,8 @@ async function runFloor(
     case 'row':
     case 'unit':
       return await load.run(floors[floor], workloads[name], connections, seconds);
+    case 'written':
+      return await load.run(floors.written, atFloor(workloads, name), connections, seconds);
     case 'keyless':
       return await load.run(service.target, workloads.update_user_name, connections, seconds);
     default: {
@@ -149,6 +145,7 @@ export async function measure(
       name,
       summary: summarize(windows),
       ratio: median(windows.map((floor, round) => floor.rate / (service[round] as Measured).rate)),
+      p50Ratio: median(windows.map((floor, round) => (service[round] as Measured).p50Us / floor.p50Us)),
       addedUs: median(windows.map((floor, round) => (service[round] as Measured).p50Us - floor.p50Us)),
     })),
   };

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -16,19 +15,26 @@ import { type Figure, figureTitle, MANY, measure, median, PLANS, warmUp } from '
 import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
 import {
+  judgeAmong,
   judgeConsole,
   judgeFigure,
+  judgeLogin,
+  judgeMemory,
   judgePast,
+  judgePolicies,
   judgeRest,
   judgeScale,
   judgeStart,
   judgeWebhooks,
+  judgeWorkers,
   type Verdict,
 } from './goals.ts';
 import { Load } from './load/load.ts';
 import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
+import { markdownTable, writeMarkdown } from './markdown.ts';
+import { MEMORY_TITLE, measureMemory } from './memory.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
-import { measurePolicies, POLICY_NAMES, type PolicyFigure, policyTitle } from './policies/policies.ts';
+import { measurePolicies, type PolicyFigure, policyNamesOn, policyTitle } from './policies/policies.ts';
 import { profilesIn, topFunctions } from './profile.ts';
 import {
   componentTable,
@@ -43,6 +49,7 @@ import {
   verdictTable,
   writeReport,
 } from './report.ts';
+import { AMONG_TITLES, type AmongFigure, measureAmong } from './scale/activities.ts';
 import { MANY_WALLETS, measureScale, SCALE_NAMES, type Scale, scaleTitle } from './scale/scale.ts';
 import { type DatabaseKind, openStage, type Stage } from './stage.ts';
 import { measureStart } from './start.ts';
@@ -54,6 +61,7 @@ import {
   type WebhookFigure,
   webhookTitle,
 } from './webhooks/webhooks.ts';
+import { measureWorkers, WORKER_TITLES, type WorkerFigure } from './workers.ts';
 
 const COMPONENT_SECONDS = 0.3;
 /** More than this in use by others, and rates are not those of this machine. */
@@ -85,10 +93,10 @@ async function main(options: Options): Promise<void> {
     const withComponents = wanted(`${database} components`);
     if (plans.length === 0 && !withComponents) continue;
     await using stage = await openStage(database);
-    units[database] = stage.unit.description;
+    for (const [name, description] of Object.entries(stage.written)) units[`${database} ${name}`] = description;
     if (withComponents) components = { ...components, ...(await measureComponents(stage, options)) };
     for (const plan of plans) {
-      await warmUp(stage, load, plan);
+      await warmUp(stage, load, plan, options.seconds);
       const figure = await measure(stage, load, plan, options);
       figures.push(figure);
       print(table([FIGURE_HEAD, ...figureLines(figure)]));
@@ -97,7 +105,7 @@ async function main(options: Options): Promise<void> {
 
   const policies: PolicyFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
-    const names = POLICY_NAMES.filter((name) => wanted(policyTitle(database, name)));
+    const names = policyNamesOn(database).filter((name) => wanted(policyTitle(database, name)));
     if (names.length === 0) continue;
     const found = await measurePolicies(database, names, load, options, (figure) =>
       print(table([FIGURE_HEAD, ...policyLines(figure)])),
@@ -105,12 +113,26 @@ async function main(options: Options): Promise<void> {
     policies.push(...found);
   }
 
+  const workerTitles = WORKER_TITLES.filter(wanted);
+  const workers: WorkerFigure[] = [];
+  if (workerTitles.length > 0) {
+    const tell = (figure: WorkerFigure) => print(table([FIGURE_HEAD, ...policyLines(figure)]));
+    workers.push(...(await measureWorkers(workerTitles, load, options, tell)));
+  }
+
   const logins: LoginFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
     const names = LOGIN_NAMES.filter((name) => wanted(loginTitle(database, name)));
     if (names.length === 0) continue;
-    const found = await measureLogins(database, names, load, options, (figure) =>
-      print(table([FIGURE_HEAD, ...policyLines(figure)])),
+    const found = await measureLogins(
+      database,
+      names,
+      load,
+      options,
+      (figure) => print(table([FIGURE_HEAD, ...policyLines(figure)])),
+      (path, written) => {
+        units[`${database} ${path}`] = written;
+      },
     );
     logins.push(...found);
   }
@@ -144,6 +166,15 @@ async function main(options: Options): Promise<void> {
     );
   }
 
+  const among: AmongFigure[] = [];
+  const amongTitles = options.full ? AMONG_TITLES.filter(wanted) : [];
+  if (amongTitles.length > 0) {
+    print(`filling ${options.among.toLocaleString('en')} activities`);
+    const tell = (figure: AmongFigure) => print(table([FIGURE_HEAD, ...policyLines(figure)]));
+    among.push(...(await measureAmong(amongTitles, load, options, tell)));
+  }
+  const memory = options.full && wanted(MEMORY_TITLE) ? await measureMemory(load, options) : undefined;
+
   const past: PastFigure[] = [];
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = PAST_NAMES.filter((name) => wanted(pastTitle(database, name)));
@@ -155,9 +186,11 @@ async function main(options: Options): Promise<void> {
     past.push(...found);
   }
 
-  const verdicts: Verdict[] = figures.flatMap((figure) => judgeFigure(figure, figures));
+  const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
-  verdicts.push(...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast));
+  verdicts.push(...policies.flatMap(judgePolicies), ...workers.flatMap(judgeWorkers));
+  verdicts.push(...logins.flatMap(judgeLogin), ...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast), ...among.map(judgeAmong));
+  if (memory !== undefined) verdicts.push(judgeMemory(memory));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   if (console !== undefined) verdicts.push(...judgeConsole(console));
   const file = writeReport({
@@ -172,21 +205,25 @@ async function main(options: Options): Promise<void> {
     figures,
     scale,
     policies,
+    workers,
     logins,
     webhooks,
     balances,
     past,
+    among,
+    memory,
     console,
     start,
     verdicts,
   });
   print('');
-  for (const [database, unit] of Object.entries(units)) print(`${database}: one update_user_name is ${unit}`);
+  for (const [name, written] of Object.entries(units)) print(`${name} writes: ${written}`);
   if (Object.keys(components).length > 0) print(`\n${componentTable(components)}`);
   if (figures.length > 0) print(`\n${table([FIGURE_HEAD, ...figures.flatMap(figureLines)])}`);
   if (policies.length > 0) print(`\n${table([FIGURE_HEAD, ...policies.flatMap(policyLines)])}`);
+  if (workers.length > 0) print(`\n${table([FIGURE_HEAD, ...workers.flatMap(policyLines)])}`);
   if (logins.length > 0) print(`\n${table([FIGURE_HEAD, ...logins.flatMap(policyLines)])}`);
-  const delivered = [...webhooks, ...past];
+  const delivered = [...webhooks, ...past, ...among];
   if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
   if (balances.length > 0) print(`\n${table([BALANCE_HEAD, ...balances.map(balanceLine)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
@@ -207,6 +244,12 @@ async function main(options: Options): Promise<void> {
     );
   }
   print(`\n${verdictTable(verdicts)}`);
+  const compared = [...logins, ...webhooks.filter(({ name }) => name === 'deliveries' || name === 'fan-out')];
+  if (figures.length + compared.length > 0) {
+    const markdown = markdownTable(figures, compared);
+    print(`\n${markdown}`);
+    if (options.markdown !== undefined) writeMarkdown(options.markdown, markdown);
+  }
   const noisy = figures.filter(({ plan, service }) => plan.database === 'sqlite' && service.otherCores > NOISE_CORES);
   if (noisy.length > 0) {
     print(`\nOthers used the machine during ${noisy.map(({ plan }) => figureTitle(plan)).join(', ')}:`);
@@ -221,14 +264,14 @@ async function measureComponents(stage: Stage, { rounds, patienceSeconds }: Opti
   const all: ComponentRates[] = [];
   for (let round = 0; round < rounds; round += 1) {
     await waitForQuiet(patienceSeconds);
-    all.push(await child.ask({ database: stage.components, unit: stage.unit, seconds: COMPONENT_SECONDS }));
+    all.push(await child.ask({ database: stage.components, seconds: COMPONENT_SECONDS }));
   }
   const names = Object.keys(all[0] ?? {});
   return Object.fromEntries(names.map((name) => [name, median(all.map((rates) => rates[name] as number))]));
 }
 
 /** The service under the load of one figure, with the profiler on. */
-async function profile(options: Options): Promise<void> {
+async function profile(options: Options, folder: string): Promise<void> {
   const databases = ['sqlite', 'postgres'] as const;
   const plan = PLANS.find((candidate) => options.only !== undefined && figureTitle(candidate) === options.only);
   const deliveringOn = databases.find((database) => webhookTitle(database, 'deliveries') === options.only);
@@ -236,7 +279,8 @@ async function profile(options: Options): Promise<void> {
     const names = [...PLANS.map(figureTitle), ...databases.map((database) => webhookTitle(database, 'deliveries'))];
     throw new Error(`--profile needs --only with one of: ${names.join(', ')}`);
   }
-  const folder = mkdtempSync(join(tmpdir(), 'custos-profile-'));
+  mkdirSync(folder, { recursive: true });
+  if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
   const node = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
   const tell = (lastSeconds: number): void => {
     const [main, ...threads] = profilesIn(folder).map((name) => join(folder, name));
@@ -248,27 +292,23 @@ async function profile(options: Options): Promise<void> {
       );
     }
   };
-  try {
-    if (plan === undefined) {
-      const { rate } = await profileDeliveries(deliveringOn as DatabaseKind, options, node);
-      print(`${options.only} under the profiler: ${Math.round(rate)} deliveries per second`);
-      tell(Number.POSITIVE_INFINITY);
-      return;
-    }
-    await using load = new Load();
-    await using stage = await openStage(plan.database as DatabaseKind, {
-      node,
-      env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
-    });
-    const workload = stage.workloads[plan.name];
-    await load.run(stage.service.target, workload, MANY, 1);
-    const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);
-    print(`${figureTitle(plan)} under the profiler: ${Math.round(measured.rate)} requests per second`);
-    await stage.service.stop();
-    tell(options.seconds);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  if (plan === undefined) {
+    const { rate } = await profileDeliveries(deliveringOn as DatabaseKind, options, node);
+    print(`${options.only} under the profiler: ${Math.round(rate)} deliveries per second`);
+    tell(Number.POSITIVE_INFINITY);
+    return;
   }
+  await using load = new Load();
+  await using stage = await openStage(plan.database as DatabaseKind, {
+    node,
+    env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
+  });
+  const workload = stage.workloads[plan.name];
+  await load.run(stage.service.target, workload, MANY, 1);
+  const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);
+  print(`${figureTitle(plan)} under the profiler: ${Math.round(measured.rate)} requests per second`);
+  await stage.service.stop();
+  tell(options.seconds);
 }
 
 /** The figures are of the built service, which may be older than its source. */
@@ -288,7 +328,7 @@ function warnIfStale(): void {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 try {
   const options = readOptions(process.argv.slice(2));
-  await (options.profile ? profile(options) : main(options));
+  await (options.profile === undefined ? main(options) : profile(options, options.profile));
 } catch (error) {
   process.stderr.write(`${(error as Error).stack}\n\n${USAGE}`);
   process.exitCode = 1;

@@ -12,10 +12,16 @@ export interface Options {
   readonly events: number;
   /** Past webhook deliveries that `full` puts beside them. */
   readonly past: number;
+  /** Activities among which `full` looks for a few; a tenth as many wallets. */
+  readonly among: number;
   /** Activities that the console scrolls through. */
   readonly activities: number;
-  /** Write a processor profile of the service for the one figure that `only` names. */
-  readonly profile: boolean;
+  /** Minutes of mixed load after which `full` looks at memory again. */
+  readonly minutes: number;
+  /** A file for the table of the README. */
+  readonly markdown: string | undefined;
+  /** A folder for processor profiles of the service, for the one figure that `only` names. */
+  readonly profile: string | undefined;
   /** With `profile`: the keyring in the service's own process, so that its time shows too. */
   readonly inline: boolean;
 }
@@ -25,13 +31,18 @@ export const USAGE = `npm run bench -- [options]
   --seconds N   length of each timed window (1)
   --rounds N    alternating rounds of floor and service (5)
   --patience N  seconds that a round waits for a machine that others are using (15)
-  --profile     with --only: profile the service under that load and print where its time goes
+  --markdown FILE  write the table for the README to FILE
+  --profile FOLDER  with --only: profile the service under that load, keep the profiles in FOLDER and print where its
+                time goes
   --inline      with --profile: the keyring in the service's own process, so that its time shows too
-  --full        also the figures among a million wallets, "sqlite scale" and "postgres scale", and among past webhook
-                deliveries, "sqlite webhooks past" and "postgres webhooks past"
+  --full        also the figures among a million wallets, "sqlite scale" and "postgres scale", among ten million
+                activities, "sqlite activities", among past webhook deliveries, "sqlite webhooks past" and "postgres
+                webhooks past", and memory under load, "sqlite memory under load"
   --events N    webhook events that wait when their deliveries begin (10000)
   --activities N  activities that the console scrolls through (100000)
   --past N      with --full: past webhook deliveries (10000000)
+  --among N     with --full: activities among which few are looked for (10000000)
+  --minutes N   with --full: minutes of mixed load (60)
 `;
 
 export function readOptions(args: readonly string[]): Options {
@@ -46,7 +57,10 @@ export function readOptions(args: readonly string[]): Options {
       events: { type: 'string', default: '10000' },
       past: { type: 'string', default: '10000000' },
       activities: { type: 'string', default: '100000' },
-      profile: { type: 'boolean', default: false },
+      among: { type: 'string', default: '10000000' },
+      minutes: { type: 'string', default: '60' },
+      markdown: { type: 'string' },
+      profile: { type: 'string' },
       inline: { type: 'boolean', default: false },
     },
   });
@@ -59,6 +73,9 @@ export function readOptions(args: readonly string[]): Options {
     events: positive('events', values.events),
     past: positive('past', values.past),
     activities: positive('activities', values.activities),
+    among: positive('among', values.among),
+    minutes: positive('minutes', values.minutes),
+    markdown: values.markdown,
     profile: values.profile,
     inline: values.inline,
   };

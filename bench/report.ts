@@ -4,15 +4,19 @@ import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { BalanceFigure } from './balances/balances.ts';
 import type { ConsoleFigures } from './console/console.ts';
-import { type Figure, type FloorName, figureTitle, type Summary } from './figures.ts';
+import { type Figure, type FigurePlan, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
 import type { LoginFigure } from './logins/logins.ts';
+import type { MemoryFigure } from './memory.ts';
 import type { PolicyFigure } from './policies/policies.ts';
+import type { AmongFigure } from './scale/activities.ts';
 import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
+import { isKeyFigure } from './stage.ts';
 import type { StartFigures } from './start.ts';
 import type { PastFigure } from './webhooks/past.ts';
 import type { WebhookFigure } from './webhooks/webhooks.ts';
+import type { WorkerFigure } from './workers.ts';
 
 export interface Report {
   readonly startedAt: string;
@@ -31,10 +35,13 @@ export interface Report {
   readonly figures: readonly Figure[];
   readonly scale: Readonly<Record<string, Scale>>;
   readonly policies: readonly PolicyFigure[];
+  readonly workers: readonly WorkerFigure[];
   readonly logins: readonly LoginFigure[];
   readonly webhooks: readonly WebhookFigure[];
   readonly balances: readonly BalanceFigure[];
   readonly past: readonly PastFigure[];
+  readonly among: readonly AmongFigure[];
+  readonly memory: MemoryFigure | undefined;
   readonly console: ConsoleFigures | undefined;
   readonly start: StartFigures | undefined;
   readonly verdicts: readonly Verdict[];
@@ -72,7 +79,8 @@ export const loadNow = (): number => loadavg()[0] ?? Number.NaN;
 const FLOOR_LABELS: Readonly<Record<FloorName, string>> = {
   http: 'bare HTTP',
   row: 'HTTP + verify + one-row commit',
-  unit: 'HTTP + verify + unit commit',
+  unit: 'HTTP + verify + unit commit, as recorded',
+  written: 'HTTP + verify + keys in another process + its writes',
   bare: 'bare cryptography, all cores',
   core: 'bare cryptography, one core',
   ethers: 'ethers',
@@ -80,6 +88,7 @@ const FLOOR_LABELS: Readonly<Record<FloorName, string>> = {
   keyless: 'update_user_name, which needs no key',
 };
 const QUERY_LABEL = 'HTTP + verify + one read';
+const KEYLESS_LABEL = 'HTTP + verify + its writes';
 
 const round = (value: number): string => Math.round(value).toLocaleString('en');
 const ms = (us: number): string => (Number.isNaN(us) ? '' : (us / 1000).toFixed(2));
@@ -92,13 +101,17 @@ const cells = ({ rate, p50Us, p99Us, cpuUs, otherCores }: Summary): string[] => 
   otherCores.toFixed(1),
 ];
 
+export function floorLabel({ name }: FigurePlan, floor: FloorName): string {
+  if (floor === 'row' && (name === 'whoami' || name === 'list_users')) return QUERY_LABEL;
+  return floor === 'written' && !isKeyFigure(name) ? KEYLESS_LABEL : FLOOR_LABELS[floor];
+}
+
 export function figureLines(figure: Figure): string[][] {
   const { plan, service, floors } = figure;
-  const isQuery = plan.name === 'whoami' || plan.name === 'list_users';
   return [
     [figureTitle(plan), ...cells(service), '', ''],
     ...floors.map(({ name, summary, ratio }) => [
-      `  ${isQuery && name === 'row' ? QUERY_LABEL : FLOOR_LABELS[name]}`,
+      `  ${floorLabel(plan, name)}`,
       ...cells(summary),
       ratio.toFixed(2),
       (service.cpuUs / summary.cpuUs).toFixed(2),
@@ -117,9 +130,10 @@ export const policyLines = ({
   base,
   other,
   ratio,
-}: PolicyFigure | LoginFigure | WebhookFigure | PastFigure): string[][] => [
+  cpuRatio,
+}: PolicyFigure | WorkerFigure | LoginFigure | WebhookFigure | PastFigure | AmongFigure): string[][] => [
   [title, ...cells(other), '', ''],
-  [`  ${beside}`, ...cells(base), ratio.toFixed(2), (other.cpuUs / base.cpuUs).toFixed(2)],
+  [`  ${beside}`, ...cells(base), ratio.toFixed(2), cpuRatio.toFixed(2)],
 ];
 
 export const FIGURE_HEAD = [

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type Answer,
   createSubOrganization,
@@ -14,9 +14,11 @@ import { Child } from './child.ts';
 import { CryptoFloor } from './floors/crypto.ts';
 import type { FloorDatabase } from './floors/drivers.ts';
 import { pg } from './floors/drivers.ts';
+import { createRecorded, RECORDED_UNIT } from './floors/recorded.ts';
 import type { FloorSetup } from './floors/server.ts';
 import type { CommitKind } from './floors/storage.ts';
-import { findUnit, snapshot, type Unit } from './floors/unit.ts';
+import type { CryptoWork } from './floors/works.ts';
+import { findWritten, type Peers, snapshot, type Written } from './floors/written.ts';
 import type { Target } from './load/load.ts';
 import { COUNT, COUNT_DIGITS, COUNT_FIRST, type Workload } from './load/requests.ts';
 import { Service, type StartOptions } from './service.ts';
@@ -36,7 +38,29 @@ export type ServerFloorName = 'http' | CommitKind;
 const LISTED_USERS = 10;
 /** More than connections, so that renames at once are renames of different users. */
 const RENAMED_USERS = 64;
-export const BATCH = 100;
+const BATCH = 100;
+/** Numbers that no request of the load gets to. */
+const RECORDED_FIRST = 9 * COUNT_FIRST;
+
+/** What each request asks of the libraries. */
+export const WORK: Readonly<Record<KeyFigureName, CryptoWork>> = {
+  create_wallet: { work: 'wallet', times: 1 },
+  create_wallet_accounts: { work: 'account', times: 1 },
+  'sign_raw_payload secp256k1': { work: 'secp256k1', times: 1 },
+  'sign_raw_payload ed25519': { work: 'ed25519', times: 1 },
+  'sign_raw_payloads 100': { work: 'secp256k1', times: BATCH },
+  export_wallet: { work: 'export', times: 1 },
+};
+const KEY_FIGURES = Object.keys(WORK) as KeyFigureName[];
+const SUBMITS = ['update_user_name', ...KEY_FIGURES] as const;
+
+export const isKeyFigure = (name: FigureName): name is KeyFigureName => Object.hasOwn(WORK, name);
+
+/** The same requests at a path of their own, by which a floor tells figures of one operation apart. */
+export const atFloor = (workloads: Stage['workloads'], name: FigureName): Workload => ({
+  ...workloads[name],
+  path: `${workloads[name].path}?${encodeURIComponent(name)}`,
+});
 
 /** The service on one database with its data in place, and the floors on copies of the same data. */
 export interface Stage extends AsyncDisposable {
@@ -45,7 +69,8 @@ export interface Stage extends AsyncDisposable {
   readonly floors: Readonly<Record<ServerFloorName, Target>>;
   readonly crypto: CryptoFloor;
   readonly components: FloorDatabase;
-  readonly unit: Unit;
+  /** What each request writes. */
+  readonly written: Readonly<Record<string, string>>;
 }
 
 export async function openStage(kind: DatabaseKind, startOptions: StartOptions = {}): Promise<Stage> {
@@ -83,46 +108,61 @@ export async function openStage(kind: DatabaseKind, startOptions: StartOptions =
     const answers: Record<string, string> = {
       [workloads.whoami.path]: JSON.stringify((await listed.query('whoami')).body),
       [workloads.list_users.path]: JSON.stringify((await listed.query('list_users')).body),
-      [workloads.update_user_name.path]: JSON.stringify((await rename(renaming, userIds[0])).body),
-      ...(await keyAnswers(renaming, workloads)),
     };
-
-    const database: FloorDatabase =
-      service.databaseUrl === undefined
-        ? { kind: 'sqlite', file: join(service.dataDir, 'custos.db') }
-        : { kind: 'postgres', url: service.databaseUrl };
-    const before = await snapshot(database);
-    await rename(renaming, userIds[1]);
-    const users = userIds.map((userId) => ({ organizationId: renaming.organizationId, userId }));
-    const unit = findUnit(before, await snapshot(database), users);
+    const written: Record<string, Written> = {};
+    const database = databaseOf(service);
+    for (const name of SUBMITS) {
+      const peers = name === 'update_user_name' ? 'organization' : 'none';
+      const recorded = await recordSubmit(database, renaming, workloads[name], peers);
+      for (const { path } of [workloads[name], atFloor(workloads, name)]) {
+        answers[path] = recorded.answer;
+        written[path] = recorded.written;
+      }
+    }
 
     // Stopped, so that the files are whole and the database may be a template.
     await service.stop();
-    const copies = {
-      row: await copyOf(database, postgres, directory, 'row'),
-      unit: await copyOf(database, postgres, directory, 'unit'),
-      components: await copyOf(database, postgres, directory, 'components'),
-    };
+    const copy = (name: string): Promise<FloorDatabase> => copyOf(database, postgres, directory, name);
+    const copies = { row: await copy('row'), written: await copy('written') };
+    const recorded = await emptyDatabase(postgres, directory, 'recorded');
+    await createRecorded(recorded);
+    const components = await emptyDatabase(postgres, directory, 'components');
+    await createRecorded(components);
     await service.start(startOptions);
 
     const publicKeys = [listed.key.publicKey, renaming.key.publicKey];
     const open = async (setup: FloorSetup): Promise<Target> => {
-      const child = keep(new Child<FloorSetup, { port: number }>(new URL('./floors/server.ts', import.meta.url)));
-      const { port } = await child.ask(setup);
-      return { port, pid: child.pid };
+      const floor = await openFloorServer(setup);
+      keep(floor);
+      return floor.target;
     };
+    const user = { organizationId: renaming.organizationId, userId: userIds[0] as string };
+    const [recordedUser] = RECORDED_UNIT.users as [typeof user];
+    const works = Object.fromEntries(KEY_FIGURES.map((name) => [atFloor(workloads, name).path, WORK[name]]));
     const floors = {
       http: await open({ publicKeys, answers: {} }),
-      row: await open({ publicKeys, answers, storage: { database: copies.row, commit: 'row', unit } }),
-      unit: await open({ publicKeys, answers, storage: { database: copies.unit, commit: 'unit', unit } }),
+      row: await open({ publicKeys, answers, storage: { database: copies.row, commits: { kind: 'row' }, user } }),
+      unit: await open({
+        publicKeys,
+        answers,
+        storage: { database: recorded, commits: { kind: 'unit', unit: RECORDED_UNIT }, user: recordedUser },
+      }),
+      written: await open({
+        publicKeys,
+        answers,
+        works,
+        storage: { database: copies.written, commits: { kind: 'written', written }, user },
+      }),
     };
     return {
       service,
       workloads,
       floors,
       crypto: keep(new CryptoFloor()),
-      components: copies.components,
-      unit,
+      components,
+      written: Object.fromEntries(
+        SUBMITS.map((name) => [name, written[atFloor(workloads, name).path]?.description ?? '']),
+      ),
       [Symbol.asyncDispose]: closeAll,
     };
   } catch (error) {
@@ -187,22 +227,23 @@ async function keyLoads(client: TestClient): Promise<Record<KeyFigureName, Workl
   };
 }
 
-const FLOORED = ['create_wallet', 'create_wallet_accounts', 'export_wallet'] as const satisfies KeyFigureName[];
-
-/** The service's answers where a floor server is to send one of the same size. */
-async function keyAnswers(client: TestClient, workloads: Stage['workloads']): Promise<Record<string, string>> {
-  const answers: Record<string, string> = {};
-  for (const name of FLOORED) {
-    const workload = workloads[name] as Extract<Workload, { kind: 'submit' }>;
-    const [template = ''] = workload.parameters;
-    const parameters = JSON.parse(template.replaceAll(COUNT, String(COUNT_FIRST)));
-    answers[workload.path] = JSON.stringify(completed(await client.submit(name, parameters)).body);
-  }
-  return answers;
-}
-
-async function rename(client: TestClient, userId: string | undefined) {
-  return completed(await client.submit('update_user_name', { userId, userName: 'Renamed 000000000' }));
+/** Runs the request until all that repeats in it was there before, then once more: its answer and what it writes. */
+export async function recordSubmit(
+  database: FloorDatabase,
+  client: TestClient,
+  workload: Workload,
+  peers: Peers = 'none',
+): Promise<{ readonly answer: string; readonly written: Written }> {
+  if (workload.kind !== 'submit') throw new Error('a query writes nothing');
+  const run = async (count: number): Promise<string> => {
+    const parameters = JSON.parse((workload.parameters[0] as string).replaceAll(COUNT, String(RECORDED_FIRST + count)));
+    return JSON.stringify(completed(await client.submit(basename(workload.path), parameters)).body);
+  };
+  await run(1);
+  await run(2);
+  const before = await snapshot(database);
+  const answer = await run(3);
+  return { answer, written: findWritten(before, await snapshot(database), client.organizationId, peers) };
 }
 
 function completed(answer: Answer): Answer {
@@ -210,7 +251,33 @@ function completed(answer: Answer): Answer {
   return answer;
 }
 
-async function copyOf(
+export const databaseOf = ({ databaseUrl, dataDir }: Service): FloorDatabase =>
+  databaseUrl === undefined
+    ? { kind: 'sqlite', file: join(dataDir, 'custos.db') }
+    : { kind: 'postgres', url: databaseUrl };
+
+/** A floor in a process of its own. */
+export async function openFloorServer(setup: FloorSetup): Promise<AsyncDisposable & { readonly target: Target }> {
+  const child = new Child<FloorSetup, { port: number }>(new URL('./floors/server.ts', import.meta.url));
+  try {
+    const { port } = await child.ask(setup);
+    return { target: { port, pid: child.pid }, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
+  } catch (error) {
+    await child[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function emptyDatabase(
+  postgres: TestPostgres | undefined,
+  directory: string,
+  name: string,
+): Promise<FloorDatabase> {
+  if (postgres !== undefined) return { kind: 'postgres', url: await createDatabase(postgres, `floor_${name}`) };
+  return { kind: 'sqlite', file: join(directory, `${name}.db`) };
+}
+
+export async function copyOf(
   database: FloorDatabase,
   postgres: TestPostgres | undefined,
   directory: string,

@@ -2,12 +2,12 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { answerParent } from '../child.ts';
 import { type FloorDatabase, openSqlite } from './drivers.ts';
+import { RECORDED_UNIT as unit } from './recorded.ts';
 import { openFloor } from './storage.ts';
-import { sqliteUnit, type Unit } from './unit.ts';
+import { sqliteUnit } from './unit.ts';
 
 export interface ComponentQuestion {
   readonly database: FloorDatabase;
-  readonly unit: Unit;
   readonly seconds: number;
 }
 
@@ -18,17 +18,19 @@ const IN_FLIGHT = 32;
 const UNITS_GROUPED = 32;
 
 answerParent(async (question: ComponentQuestion): Promise<ComponentRates> => {
-  const { database, unit, seconds } = question;
+  const { database, seconds } = question;
+  const [user] = unit.users as [(typeof unit.users)[number]];
   if (database.kind === 'postgres') {
-    const row = await openFloor(database, 'row', unit);
-    const whole = await openFloor(database, 'unit', unit);
+    const row = await openFloor({ database, commits: { kind: 'row' }, user });
+    const whole = await openFloor({ database, commits: { kind: 'unit', unit }, user });
+    const [commitRow, commitUnit] = [() => row.commit(''), () => whole.commit('')];
     const rates = {
       'PostgreSQL prepared read, 1 client': await rate(seconds, 1, row.read),
       'PostgreSQL prepared read, 32 at once': await rate(seconds, IN_FLIGHT, row.read),
-      'PostgreSQL one-row commit, 1 client': await rate(seconds, 1, row.commit),
-      'PostgreSQL one-row commit, 32 at once': await rate(seconds, IN_FLIGHT, row.commit),
-      'PostgreSQL unit commit, 1 client': await rate(seconds, 1, whole.commit),
-      'PostgreSQL unit commit, 32 at once': await rate(seconds, IN_FLIGHT, whole.commit),
+      'PostgreSQL one-row commit, 1 client': await rate(seconds, 1, commitRow),
+      'PostgreSQL one-row commit, 32 at once': await rate(seconds, IN_FLIGHT, commitRow),
+      'PostgreSQL unit commit, 1 client': await rate(seconds, 1, commitUnit),
+      'PostgreSQL unit commit, 32 at once': await rate(seconds, IN_FLIGHT, commitUnit),
     };
     await Promise.all([row.close(), whole.close()]);
     return rates;
@@ -45,7 +47,6 @@ answerParent(async (question: ComponentQuestion): Promise<ComponentRates> => {
     commit.run();
   };
   const payload = 'x'.repeat(600);
-  const [user] = unit.users;
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const body = Buffer.from('x'.repeat(250));
   const signature = sign('sha256', body, privateKey);
@@ -56,7 +57,7 @@ answerParent(async (question: ComponentQuestion): Promise<ComponentRates> => {
       IN_FLIGHT,
       () => new Promise<void>((resolve) => verify('sha256', body, publicKey, signature, () => resolve())),
     ),
-    'SQLite prepared read': rateSync(seconds, () => read.get(user?.organizationId, user?.userId)),
+    'SQLite prepared read': rateSync(seconds, () => read.get(user.organizationId, user.userId)),
     'SQLite one-row commit': rateSync(
       seconds,
       group(1, () => insert.run(payload)),

@@ -1,13 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Child, machineCpuSeconds } from '../child.ts';
 import type { Measured } from '../load/load.ts';
-import type { BareAnswer, BareQuestion, BareWork, Library } from './bare.ts';
-
-/** What a request asks of the libraries: some work, so many times. */
-export interface CryptoWork {
-  readonly work: BareWork;
-  readonly times: number;
-}
+import type { BareAnswer, BareQuestion, Library } from './bare.ts';
+import type { CryptoWork } from './works.ts';
 
 /** Bare cryptography on as many cores as a service could use for the same requests: a process for each. */
 export class CryptoFloor implements AsyncDisposable {

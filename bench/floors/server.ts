@@ -1,27 +1,52 @@
-// A floor as a server: it reads the body, checks the stamp with a cached key, does one read or one durable commit and
-// sends an answer of the service's size. Nothing is parsed, judged or rendered.
+// A floor as a server: it reads the body, checks the stamp with a cached key, has keys used in another process where the
+// request needs one, does one read or one durable commit and sends an answer of the service's size. Nothing is parsed,
+// judged or rendered.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerParent } from '../child.ts';
-import type { FloorDatabase } from './drivers.ts';
-import { type CommitKind, type FloorStorage, openFloor } from './storage.ts';
-import type { Unit } from './unit.ts';
+import { Mailer } from './mailer.ts';
+import { Signers } from './signers.ts';
+import { type FloorStorageSetup, openFloor } from './storage.ts';
+import type { CryptoWork } from './works.ts';
 
 export interface FloorSetup {
   /** Absent for bare HTTP, which checks no stamp and touches no database. */
-  readonly storage?: { readonly database: FloorDatabase; readonly commit: CommitKind; readonly unit: Unit };
+  readonly storage?: FloorStorageSetup;
   readonly publicKeys: readonly string[];
   /** The service's answer for each path; its size is what counts. */
   readonly answers: Readonly<Record<string, string>>;
+  /** What each path asks of keys. */
+  readonly works?: Readonly<Record<string, CryptoWork>>;
+  /** What is mailed to the contact in the body of each path. */
+  readonly mail?: { readonly port: number; readonly texts: Readonly<Record<string, string>> };
 }
 
 const DEFAULT_ANSWER = JSON.stringify({ floor: 'x'.repeat(588) });
 
 answerParent(async (setup: FloorSetup): Promise<{ port: number }> => {
-  const storage = setup.storage && (await openFloor(setup.storage.database, setup.storage.commit, setup.storage.unit));
+  const storage = setup.storage && (await openFloor(setup.storage));
+  const works = new Map(Object.entries(setup.works ?? {}));
+  const signers = works.size === 0 ? undefined : new Signers([...works.values()]);
+  const mailer = setup.mail && new Mailer(setup.mail.port);
   const keys = new Map(setup.publicKeys.map((hex) => [hex, importKey(hex)]));
   const answers = new Map(Object.entries(setup.answers));
+
+  const work = async (path: string, header: string | undefined, body: Buffer): Promise<void> => {
+    if (storage === undefined) return;
+    const isQuery = path.includes('/query/');
+    // The stamp names its key, so a read need not wait for the verification; a write must.
+    const verified = header === undefined ? undefined : verifyStamp(keys, header, body);
+    if (isQuery) await storage.read();
+    await verified;
+    if (isQuery) return;
+    const asked = works.get(path);
+    if (asked !== undefined) await signers?.do(asked);
+    await storage.commit(path);
+    const text = setup.mail?.texts[path];
+    if (text !== undefined) mailer?.send((JSON.parse(body.toString()) as { contact: string }).contact, text);
+  };
+
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -29,7 +54,7 @@ answerParent(async (setup: FloorSetup): Promise<{ port: number }> => {
       const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
       const url = request.url ?? '';
       const answer = answers.get(url) ?? DEFAULT_ANSWER;
-      work(storage, keys, url, request.headers['x-stamp'] as string, body).then(
+      work(url, request.headers['x-stamp'] as string | undefined, body).then(
         () => {
           response.writeHead(200, {
             'content-type': 'application/json; charset=utf-8',
@@ -46,26 +71,19 @@ answerParent(async (setup: FloorSetup): Promise<{ port: number }> => {
   return { port: (server.address() as AddressInfo).port };
 });
 
-async function work(
-  storage: FloorStorage | undefined,
+async function verifyStamp(
   keys: ReadonlyMap<string, ReturnType<typeof importKey>>,
-  url: string,
   header: string,
   body: Buffer,
 ): Promise<void> {
-  if (storage === undefined) return;
   const stamp = JSON.parse(Buffer.from(header, 'base64url').toString()) as { publicKey: string; signature: string };
   const key = keys.get(stamp.publicKey);
   if (key === undefined) throw new Error('unknown key');
-  const verified = new Promise<boolean>((resolve, reject) => {
-    const signature = Buffer.from(stamp.signature, 'hex');
+  const signature = Buffer.from(stamp.signature, 'hex');
+  const isValid = await new Promise<boolean>((resolve, reject) => {
     verify('sha256', body, key, signature, (error, valid) => (error ? reject(error) : resolve(valid)));
   });
-  const isSubmit = url.includes('/submit/');
-  // The stamp names its key, so a read need not wait for the verification; a write must.
-  if (!isSubmit) await storage.read();
-  if (!(await verified)) throw new Error('bad signature');
-  if (isSubmit) await storage.commit();
+  if (!isValid) throw new Error('bad signature');
 }
 
 function importKey(hex: string) {

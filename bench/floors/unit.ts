@@ -1,10 +1,7 @@
-// What one update_user_name writes, found by comparing the database before and after one: rows that appeared become
-// templates that a floor inserts again under new ids, rows that changed become an update of the same row.
+// What one update_user_name wrote to the recorded tables: rows that a floor inserts again under new ids, and an update of the
+// user and of its name in the tree.
 import { randomBytes } from 'node:crypto';
-import { type FloorDatabase, openSqlite, pg } from './drivers.ts';
-
-type Row = Readonly<Record<string, unknown>>;
-type Snapshot = ReadonlyMap<string, readonly Row[]>;
+import type { openSqlite } from './drivers.ts';
 
 /** A row that each unit inserts. `fresh` columns get a new value in every unit. */
 interface Insert {
@@ -19,66 +16,12 @@ export interface Unit {
   readonly fresh: readonly string[];
   /** Users that are renamed in turn, as the load does. */
   readonly users: readonly { readonly organizationId: string; readonly userId: string }[];
-  readonly description: string;
-}
-
-/** Tables that a rename changes in place; the floor updates one row of each. */
-const UPDATED = ['app_user', 'tree_entry'];
-/** What the database itself changes with them, in the floor too: the counter of the feed (docs/decisions/0045). */
-const BY_TRIGGERS = ['deployment'];
-
-export async function snapshot(database: FloorDatabase): Promise<Snapshot> {
-  const tables = new Map<string, readonly Row[]>();
-  if (database.kind === 'sqlite') {
-    const db = openSqlite(database.file);
-    const names = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
-    for (const { name } of names.all() as { name: string }[]) {
-      tables.set(name, db.prepare(`SELECT * FROM "${name}"`).all() as Row[]);
-    }
-    db.close();
-    return tables;
-  }
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  const names = await client.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
-  );
-  for (const { name } of names.rows) tables.set(name, (await client.query<Row>(`SELECT * FROM "${name}"`)).rows);
-  await client.end();
-  return tables;
-}
-
-export function findUnit(before: Snapshot, after: Snapshot, users: Unit['users']): Unit {
-  const inserts: Insert[] = [];
-  const changed: string[] = [];
-  const fresh = new Set<string>();
-  for (const [table, rows] of after) {
-    const old = new Set((before.get(table) ?? []).map((row) => JSON.stringify(row)));
-    const added = rows.filter((row) => !old.has(JSON.stringify(row)));
-    const grown = rows.length - old.size;
-    if (added.length > grown) changed.push(table);
-    for (const row of added.slice(0, grown)) {
-      inserts.push({ table, columns: Object.keys(row), values: Object.values(row) });
-      for (const column of ['id', 'fingerprint']) {
-        if (typeof row[column] === 'string') fresh.add(row[column] as string);
-      }
-    }
-  }
-  const unknown = changed.filter((table) => !UPDATED.includes(table) && !BY_TRIGGERS.includes(table));
-  if (unknown.length > 0) throw new Error(`a rename now changes rows of ${unknown.join(', ')}: add them to this floor`);
-  const bytes = (values: readonly unknown[]): number =>
-    values.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0);
-  const description = [
-    ...inserts.map(({ table, values }) => `insert ${table} (${bytes(values)} bytes)`),
-    ...changed.map((table) => `update ${table}`),
-  ].join(', ');
-  return { inserts, fresh: [...fresh], users, description };
 }
 
 let lastMs = 0;
 
 /** Ordered as the service's ids are, so that the floor has the same pages to write. */
-function newId(): string {
+export function newId(): string {
   lastMs = Math.max(lastMs + 1, Date.now());
   return idAt(lastMs);
 }
@@ -140,7 +83,7 @@ export function sqliteUnit(db: ReturnType<typeof openSqlite>, unit: Unit): () =>
   };
 }
 
-/** The same as one statement, which PostgreSQL commits by itself: one round post. */
+/** The same as one statement, which PostgreSQL commits by itself: one round trip. */
 export function postgresUnit(unit: Unit): () => { name: string; text: string; values: unknown[] } {
   let parameters = 0;
   const parameter = (): string => {

@@ -1,56 +1,127 @@
 // Logs users in and signs them up as clients do, in a process of its own. What a client computes beforehand is computed
 // before the clock starts; what it can only compute with an answer in hand is part of the time.
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 import { loginClientSignature, signupClientSignature } from '../../packages/sdk/src/login/client-signature.ts';
 import { encryptOtpCode } from '../../packages/sdk/src/login/encrypt-otp-code.ts';
 import { fetchServiceKeys, type ServiceKey } from '../../packages/sdk/src/service-keys.ts';
 import { SessionKey } from '../../packages/sdk/src/session-key.ts';
 import { newPasskey } from '../../packages/server/test/fixtures/passkey.ts';
+import { send } from '../../packages/server/test/harness/client.ts';
 import { answerParent } from '../child.ts';
 import type { Counted } from '../load/generator.ts';
 import { ethereum } from '../stage.ts';
 
+interface Proxy {
+  readonly baseUrl: string;
+  readonly configId: string;
+}
+
+/** One call of a flow that is walked through, with the mail that it caused. */
+export interface Step {
+  readonly name: string;
+  readonly answer: string;
+  readonly mail: string | undefined;
+}
+
 export type DriverQuestion =
   | { readonly ask: 'mail' }
-  | {
+  /** Runs a flow up to the end of its next call, with a user who exists. */
+  | ({ readonly ask: 'step'; readonly flow: Flow } & Proxy)
+  | ({
       readonly ask: 'window';
-      readonly flow: 'sign-up' | 'otp';
-      readonly baseUrl: string;
-      readonly configId: string;
+      readonly flow: Flow;
       readonly connections: number;
       readonly seconds: number;
       readonly prepared: number;
-    };
+    } & Proxy);
 
-export type DriverAnswer = { readonly smtpUrl: string } | Counted;
+export type DriverAnswer = { readonly smtpPort: number } | Step | Counted;
+export type Flow = 'sign-up' | 'otp';
 
+const BUSY = 503;
+const RETRY_MS = 50;
+const MAIL_LOOK_MS = 5;
 const CODE = /\b([0-9]{6})\b/;
 const waiting = new Map<string, (code: string) => void>();
+const mails = new Map<string, string>();
 let users = 0;
 let keys: Promise<ServiceKey[]> | undefined;
+/** Users who exist, by the server that knows them. */
+const logins = new Map<string, Run[]>();
 
 answerParent(async (question: DriverQuestion): Promise<DriverAnswer> => {
-  if (question.ask === 'mail') return { smtpUrl: await receiveMail() };
-  const { baseUrl, configId, flow, connections, seconds, prepared } = question;
-  const call = async (name: string, body: unknown): Promise<Record<string, string>> => {
-    const response = await fetch(`${baseUrl}/v1/${name}`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json', 'x-auth-proxy-config-id': configId },
-    });
-    const answer = (await response.json()) as Record<string, string>;
-    if (!response.ok) throw new Error(`${name}: ${JSON.stringify(answer)}`);
+  if (question.ask === 'mail') return { smtpPort: await receiveMail() };
+  if (question.ask === 'step') return await nextStep(question);
+  const { flow, connections, seconds, prepared, baseUrl } = question;
+  const call = caller(question);
+  if (flow === 'sign-up') {
+    const runs = Array.from({ length: prepared }, () => signUp(call));
+    return await timed(runs, runs, connections, seconds);
+  }
+  const known = logins.get(baseUrl) ?? [];
+  logins.set(baseUrl, known);
+  while (known.length < connections) known.push(await codeLogin(call, await serviceKeys(baseUrl)));
+  return await timed(undefined, known, connections, seconds);
+});
+
+/** Of the service alone: a floor has none, and sends what the service signed. */
+const serviceKeys = (baseUrl: string): Promise<ServiceKey[]> => {
+  keys ??= fetchServiceKeys(baseUrl);
+  return keys;
+};
+
+const caller =
+  ({ baseUrl, configId }: Proxy): Call =>
+  async (name, body) => {
+    const [text, headers] = [JSON.stringify(body), { 'x-auth-proxy-config-id': configId }];
+    let { status, body: answer } = await send(baseUrl, `/v1/${name}`, text, headers);
+    // The same bytes again, as a client would; meanwhile its time goes on.
+    while (status === BUSY) {
+      await sleep(RETRY_MS);
+      ({ status, body: answer } = await send(baseUrl, `/v1/${name}`, text, headers));
+    }
+    if (status !== 200) throw new Error(`${name}: ${JSON.stringify(answer)}`);
+    return answer as Record<string, string>;
+  };
+
+const asked: ((step: Step) => void)[] = [];
+let wake: () => void = () => {};
+let isWalking = false;
+/** A user who exists when the second walk begins. */
+let walker: Run | undefined;
+
+/** Each call of the flow waits until it is asked for. */
+async function nextStep({ flow, ...proxy }: Extract<DriverQuestion, { ask: 'step' }>): Promise<Step> {
+  const call = caller(proxy);
+  const stepwise: Call = async (name, body) => {
+    while (asked.length === 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    const tell = asked.shift();
+    const { contact = '' } = body as { contact?: string };
+    mails.delete(contact);
+    const answer = await call(name, body);
+    while (contact !== '' && !mails.has(contact)) await sleep(MAIL_LOOK_MS);
+    tell?.({ name, answer: JSON.stringify(answer), mail: mails.get(contact) });
     return answer;
   };
-  keys ??= fetchServiceKeys(baseUrl);
-  const serviceKeys = await keys;
-  const runs =
-    flow === 'sign-up'
-      ? Array.from({ length: prepared }, () => signUp(call))
-      : await Promise.all(Array.from({ length: connections }, () => codeLogin(call, serviceKeys)));
-  return await timed(flow === 'sign-up' ? runs : undefined, runs, connections, seconds);
-});
+  if (!isWalking) {
+    isWalking = true;
+    if (flow === 'otp') walker ??= await codeLogin(call, await serviceKeys(proxy.baseUrl), stepwise);
+    const run = flow === 'otp' && walker !== undefined ? walker : signUp(stepwise);
+    void run().then(() => {
+      isWalking = false;
+    });
+  }
+  return await new Promise((resolve) => {
+    asked.push(resolve);
+    wake();
+  });
+}
 
 type Call = (name: string, body: unknown) => Promise<Record<string, string>>;
 type Run = () => Promise<unknown>;
@@ -92,10 +163,10 @@ function signUp(call: Call): Run {
 }
 
 /** A user who exists: a code is asked for, read in the mail and sent back, and its token becomes a session. */
-async function codeLogin(call: Call, serviceKeys: readonly ServiceKey[]): Promise<Run> {
+async function codeLogin(call: Call, serviceKeys: readonly ServiceKey[], loginCall = call): Promise<Run> {
   users += 1;
   const contact = `user-${process.pid}-${users}@mail.example`;
-  const verify = async (publicKey: string): Promise<string> => {
+  const verify = async (publicKey: string, call: Call): Promise<string> => {
     const code = new Promise<string>((resolve) => waiting.set(contact, resolve));
     const { otpId, otpEncryptionTargetBundle: targetBundle } = await call('otp_init_v2', {
       otpType: 'OTP_TYPE_EMAIL',
@@ -110,21 +181,21 @@ async function codeLogin(call: Call, serviceKeys: readonly ServiceKey[]): Promis
     return (await call('otp_verify_v2', { otpId, encryptedOtpBundle })).verificationToken as string;
   };
   const first = await SessionKey.generate();
-  const verificationToken = await verify(first.publicKey);
+  const verificationToken = await verify(first.publicKey, call);
   const lists = { apiKeys: [], authenticators: [], oauthProviders: [] };
   const request = { userEmail: contact, ...lists };
   const clientSignature = await signupClientSignature({ verificationToken, key: first, request });
   await call('signup_v2', { ...request, verificationToken, clientSignature });
   return async () => {
     const key = await SessionKey.generate();
-    const token = await verify(key.publicKey);
+    const token = await verify(key.publicKey, loginCall);
     const clientSignature = await loginClientSignature({ verificationToken: token, key });
-    return await call('otp_login_v2', { verificationToken: token, publicKey: key.publicKey, clientSignature });
+    return await loginCall('otp_login_v2', { verificationToken: token, publicKey: key.publicKey, clientSignature });
   };
 }
 
 /** A mail server that reads codes. */
-async function receiveMail(): Promise<string> {
+async function receiveMail(): Promise<number> {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -135,11 +206,14 @@ async function receiveMail(): Promise<string> {
       stream.on('end', () => {
         const mail = Buffer.concat(chunks).toString('utf8');
         const code = CODE.exec(mail.slice(mail.indexOf('\r\n\r\n')))?.[1];
-        for (const { address } of session.envelope.rcptTo) if (code !== undefined) waiting.get(address)?.(code);
+        for (const { address } of session.envelope.rcptTo) {
+          mails.set(address, mail);
+          if (code !== undefined) waiting.get(address)?.(code);
+        }
         done();
       });
     },
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}?ignoreTLS=true`;
+  return (server.server.address() as AddressInfo).port;
 }

@@ -1,33 +1,53 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RootCredentials } from '../../packages/server/src/credentials-file.ts';
 import { createSubOrganization, newKeyPair } from '../../packages/server/test/harness/client.ts';
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Child, cpuSeconds, machineCpuSeconds } from '../child.ts';
 import { type Comparison, compare } from '../compare.ts';
-import type { BareWork } from '../floors/bare.ts';
-import { CryptoFloor } from '../floors/crypto.ts';
+import type { FloorDatabase } from '../floors/drivers.ts';
+import type { BareWork } from '../floors/works.ts';
+import { findWritten, snapshot, type Written } from '../floors/written.ts';
 import type { Counted } from '../load/generator.ts';
-import type { Load, Measured } from '../load/load.ts';
+import type { Load, Measured, Target } from '../load/load.ts';
 import type { Options } from '../options.ts';
 import { Service } from '../service.ts';
-import { createDatabase, type DatabaseKind, submitLoad } from '../stage.ts';
-import type { DriverAnswer, DriverQuestion } from './driver.ts';
+import {
+  copyOf,
+  createDatabase,
+  type DatabaseKind,
+  databaseOf,
+  openFloorServer,
+  recordSubmit,
+  submitLoad,
+} from '../stage.ts';
+import type { DriverAnswer, DriverQuestion, Flow, Step } from './driver.ts';
 
-/** A login or a sign-up beside the cryptography that it cannot do without. */
+/** A login or a sign-up beside a floor with its cryptography, its commits and its requests. */
 export interface LoginFigure extends Comparison {
   readonly title: string;
+  readonly connections: number;
   readonly beside: string;
 }
 
 interface Scene {
   readonly name: string;
-  readonly flow: 'stamp_login' | 'sign-up' | 'otp';
-  readonly floor: BareWork;
+  readonly flow: 'stamp_login' | Flow;
   readonly connections: number;
 }
 
-const FLOORS = { stamp_login: 'login', 'sign-up': 'sign-up', otp: 'otp' } as const;
+/** What each request asks of keys, by its last name. */
+const WORKS: Readonly<Record<string, BareWork>> = {
+  stamp_login: 'session',
+  signup_v2: 'sign-up',
+  otp_init_v2: 'otp-init',
+  otp_verify_v2: 'otp-verify',
+  otp_login_v2: 'otp-login',
+};
+/** The calls of one flow. */
+const STEPS = { 'sign-up': 1, otp: 3 } as const;
 const NAMES = {
   stamp_login: 'stamp_login',
   'sign-up': 'sign-up with passkey and wallet',
@@ -37,11 +57,14 @@ const SCENES: readonly Scene[] = (['stamp_login', 'sign-up', 'otp'] as const).fl
   [1, 32].map((connections) => ({
     name: `${NAMES[flow]} ${connections}`,
     flow,
-    floor: FLOORS[flow],
     connections,
   })),
 );
-const SESSION_KEYS = 64;
+const BESIDE = 'HTTP + its cryptography + its writes';
+/** What is written behind an answer is written by then. */
+const SETTLE_MS = 300;
+/** As many as a user has devices, and they log in again and again. */
+const SESSION_KEYS = 8;
 /** Sign-ups that are computed before the clock starts, for each second of it. */
 const PREPARED_PER_SECOND = 600;
 
@@ -55,68 +78,118 @@ export async function measureLogins(
   load: Load,
   options: Options,
   tell: (figure: LoginFigure) => void,
+  tellWritten: (path: string, written: string) => void,
 ): Promise<LoginFigure[]> {
   await using postgres = kind === 'postgres' ? await startPostgres() : undefined;
   await using driver = new Child<DriverQuestion, DriverAnswer>(new URL('./driver.ts', import.meta.url));
-  await using crypto = new CryptoFloor();
-  const { smtpUrl } = (await driver.ask({ ask: 'mail' })) as { smtpUrl: string };
-  await using service = new Service(postgres && (await createDatabase(postgres, 'logins')));
+  const { smtpPort } = (await driver.ask({ ask: 'mail' })) as { smtpPort: number };
+  await using service = new Service(postgres && (await createDatabase(postgres, 'service')));
   // As many as there are: the limits are for strangers, and this is one.
-  await service.start({
-    env: {
-      CUSTOS_SMTP_URL: smtpUrl,
-      CUSTOS_MAIL_FROM: 'bench@mail.example',
-      CUSTOS_OTP_REQUESTS: '0',
-      CUSTOS_OTP_ORGANIZATION_REQUESTS: '0',
-      CUSTOS_PROXY_CODES_PER_MINUTE: '0',
-      CUSTOS_PROXY_REQUESTS_PER_MINUTE: '0',
-    },
-  });
+  const env = {
+    CUSTOS_SMTP_URL: `smtp://127.0.0.1:${smtpPort}?ignoreTLS=true`,
+    CUSTOS_MAIL_FROM: 'bench@mail.example',
+    CUSTOS_OTP_REQUESTS: '0',
+    CUSTOS_OTP_ORGANIZATION_REQUESTS: '0',
+    CUSTOS_PROXY_CODES_PER_MINUTE: '0',
+    CUSTOS_PROXY_REQUESTS_PER_MINUTE: '0',
+  };
+  await service.start({ env });
   const user = await createSubOrganization(service.root, 'Somebody');
   const sessions = Array.from({ length: SESSION_KEYS }, () => ({ publicKey: newKeyPair().publicKey }));
   const logins = submitLoad('stamp_login', user, sessions);
   const credentials = readFileSync(join(service.dataDir, 'root-credentials.json'), 'utf8');
   const { authProxyConfigId: configId } = JSON.parse(credentials) as RootCredentials;
-  const baseUrl = `http://127.0.0.1:${service.target.port}`;
+  const proxyOf = ({ port }: Target) => ({ baseUrl: `http://127.0.0.1:${port}`, configId });
 
-  const drive = async (flow: 'sign-up' | 'otp', connections: number, seconds: number): Promise<Measured> => {
-    const { pid } = service.target;
-    const before = { service: cpuSeconds(pid), driver: cpuSeconds(driver.pid), machine: machineCpuSeconds() };
+  const database = databaseOf(service);
+  const step = async (flow: Flow): Promise<Step> =>
+    (await driver.ask({ ask: 'step', flow, ...proxyOf(service.target) })) as Step;
+  const recorded = await recordFlows(database, step, user.organizationId);
+  for (const session of sessions) await user.run('stamp_login', session);
+  const login = await recordSubmit(database, user, logins);
+  recorded.answers[logins.path] = login.answer;
+  recorded.written[logins.path] = login.written;
+  await service.stop();
+  const directory = mkdtempSync(join(tmpdir(), 'custos-floors-'));
+  const copy = await copyOf(database, postgres, directory, 'logins');
+  await service.start({ env });
+  await using floor = await openFloorServer({
+    publicKeys: [user.key.publicKey],
+    answers: recorded.answers,
+    works: Object.fromEntries(
+      Object.keys(recorded.written).map((path) => [path, { work: WORKS[basename(path)] as BareWork, times: 1 }]),
+    ),
+    mail: { port: smtpPort, texts: recorded.mails },
+    storage: {
+      database: copy,
+      commits: { kind: 'written', written: recorded.written },
+      user: { organizationId: user.organizationId, userId: user.userId },
+    },
+  });
+
+  const drive = async (target: Target, flow: Flow, connections: number, seconds: number): Promise<Measured> => {
+    const { pid } = target;
+    const before = { target: cpuSeconds(pid), driver: cpuSeconds(driver.pid), machine: machineCpuSeconds() };
     const prepared = Math.ceil(PREPARED_PER_SECOND * seconds);
-    const counted = (await driver.ask({
-      ask: 'window',
-      flow,
-      baseUrl,
-      configId,
-      connections,
-      seconds,
-      prepared,
-    })) as Counted;
-    const cpu = cpuSeconds(pid) - before.service;
+    const question = { ask: 'window', flow, connections, seconds, prepared, ...proxyOf(target) } as const;
+    const { requests, p50Us, p99Us, sample, seconds: elapsed } = (await driver.ask(question)) as Counted;
+    const cpu = cpuSeconds(pid) - before.target;
     const others = machineCpuSeconds() - before.machine - cpu - (cpuSeconds(driver.pid) - before.driver);
-    const { requests, p50Us, p99Us, sample } = counted;
     return {
-      rate: requests / counted.seconds,
+      rate: requests / elapsed,
       p50Us,
       p99Us,
       cpuUs: (cpu * 1e6) / requests,
-      otherCores: Math.max(0, others / counted.seconds),
+      otherCores: Math.max(0, others / elapsed),
       sample,
     };
   };
 
+  for (const [path, { description }] of Object.entries(recorded.written)) tellWritten(path, description);
   const figures: LoginFigure[] = [];
-  for (const { name, flow, floor, connections } of SCENES.filter((scene) => names.includes(scene.name))) {
-    const run = (seconds: number): Promise<Measured> =>
-      flow === 'stamp_login'
-        ? load.run(service.target, logins, connections, seconds)
-        : drive(flow, connections, seconds);
-    const bare = (seconds: number): Promise<Measured> =>
-      crypto.run({ work: floor, times: 1 }, 'bare', connections, seconds);
-    const comparison = await compare(bare, run, options);
-    const figure = { title: loginTitle(kind, name), beside: 'bare cryptography', ...comparison };
-    figures.push(figure);
-    tell(figure);
+  try {
+    for (const { name, flow, connections } of SCENES.filter((scene) => names.includes(scene.name))) {
+      const at =
+        (target: Target) =>
+        (seconds: number): Promise<Measured> =>
+          flow === 'stamp_login'
+            ? load.run(target, logins, connections, seconds)
+            : drive(target, flow, connections, seconds);
+      const comparison = await compare(at(floor.target), at(service.target), options);
+      const figure = { title: loginTitle(kind, name), connections, beside: BESIDE, ...comparison };
+      figures.push(figure);
+      tell(figure);
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
   return figures;
+}
+
+interface Recorded {
+  readonly answers: Record<string, string>;
+  readonly written: Record<string, Written>;
+  readonly mails: Record<string, string>;
+}
+
+/** Each call's answer, mail and writes, of a flow that has run before. */
+async function recordFlows(
+  database: FloorDatabase,
+  step: (flow: Flow) => Promise<Step>,
+  organizationId: string,
+): Promise<Recorded> {
+  const recorded: Recorded = { answers: {}, written: {}, mails: {} };
+  for (const flow of ['sign-up', 'otp'] as const) {
+    for (let count = 0; count < STEPS[flow]; count += 1) await step(flow);
+    await sleep(SETTLE_MS);
+    for (let count = 0; count < STEPS[flow]; count += 1) {
+      const before = await snapshot(database);
+      const { name, answer, mail } = await step(flow);
+      const path = `/v1/${name}`;
+      recorded.answers[path] = answer;
+      recorded.written[path] = findWritten(before, await snapshot(database), organizationId, 'any');
+      if (mail !== undefined) recorded.mails[path] = mail;
+    }
+  }
+  return recorded;
 }

@@ -1,6 +1,5 @@
 import { waitForQuiet } from '../child.ts';
-import type { Comparison } from '../compare.ts';
-import { median, summarize } from '../figures.ts';
+import { type Comparison, comparisonOf } from '../compare.ts';
 import type { Measured } from '../load/load.ts';
 import type { Options } from '../options.ts';
 
@@ -23,9 +22,5 @@ export async function alternate(
     const order = [async () => windows.base.push(await base()), async () => windows.other.push(await other())];
     for (const window of round % 2 === 0 ? order : order.reverse()) await window();
   }
-  return {
-    base: summarize(windows.base),
-    other: summarize(windows.other),
-    ratio: median(windows.base.map((window, round) => ratio(window, windows.other[round] as Measured))),
-  };
+  return comparisonOf(windows.base, windows.other, ratio);
 }
