@@ -17,6 +17,7 @@ import { threadPoster } from './domains/webhooks/poster/poster.ts';
 import { dataModel } from './domains.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
+import { NO_SCHEMAS } from './http/schemas.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
 import { refuseWhileStarting } from './http/starting.ts';
 import { addStatusRoutes } from './http/status.ts';
@@ -178,7 +179,7 @@ async function listen(server: FastifyInstance, config: Config, port: number, set
 
 /** Metrics and readiness on a port of their own, for scrapers that are not on this machine. */
 function openMetrics(app: ServedApp): FastifyInstance {
-  const server = fastify({ logger: false });
+  const server = fastify({ ...NO_SCHEMAS, logger: false });
   addStatusRoutes(server, app, () => true);
   return server;
 }
