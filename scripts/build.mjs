@@ -16,7 +16,7 @@ const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', imp
  * what is loaded only when it is needed, stays where it is.
  */
 const BUNDLES = {
-  keyring: { entries: ['index', 'process/host', 'process/worker'], packages: 'external' },
+  keyring: { entries: ['index', 'launch', 'process/host', 'process/worker'], packages: 'external' },
   server: {
     entries: [
       'main',

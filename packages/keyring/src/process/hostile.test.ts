@@ -92,7 +92,8 @@ beforeAll(async () => {
   sealedOnRampSecret = await keyring.importOnRampSecret(deployment.holder('on-ramp-1'), onRampBundle);
   const pair = Buffer.concat([ON_RAMP_KEY, ed25519PublicKey(ON_RAMP_KEY)]).toString('base64');
   sealedOnRampKey = await keyring.importOnRampSecret(deployment.holder('on-ramp-2'), onRamp(pair));
-  child = startKeyringProcess({ rootKey, create: false, threads: 2 });
+  child = startKeyringProcess({ rootKey, threads: 2 });
+  child.send({ create: false, methods: METHODS });
   for (const pipe of pipesOf(child)) {
     const reader = new FrameReader(
       () => Number.POSITIVE_INFINITY,
