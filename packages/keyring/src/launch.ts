@@ -26,7 +26,8 @@ export class LaunchedKeyring {
     const child = this.#child;
     if (rootKey !== this.#settings.rootKey || threads !== this.#settings.threads) this.close();
     this.#child = undefined;
-    if (child?.connected !== true || child.exitCode !== null || child.signalCode !== null || child.killed) return undefined;
+    if (child?.connected !== true || child.exitCode !== null || child.signalCode !== null || child.killed)
+      return undefined;
     child.ref();
     child.channel?.ref();
     return child;

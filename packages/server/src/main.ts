@@ -14,6 +14,13 @@ import { VERSION } from './lib/version.ts';
  */
 const HEAP_GROWING_PERCENT = 50;
 
+/**
+ * What a start makes is there to stay, so that more room for what is thrown away would only remain empty behind it. The
+ * room grows again as soon as requests need it.
+ */
+const GROWTH_WHILE_STARTING = 1;
+const GROWTH = 2;
+
 const HELP = `Custos ${VERSION}: key management and wallet custody behind one stamped JSON API.
 
 Usage: node packages/server/dist/main.js [--help] [--version]
@@ -34,6 +41,7 @@ async function main(): Promise<void> {
     return;
   }
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
+  setFlagsFromString(`--semi-space-growth-factor=${GROWTH_WHILE_STARTING}`);
   // Whatever this process and its keyring write is for their own user alone.
   process.umask(0o077);
   const rootKey = rootKeyAhead(process.env, cluster.isPrimary);
@@ -41,6 +49,7 @@ async function main(): Promise<void> {
   try {
     const { run } = await import('./run.ts');
     await run(launched);
+    setFlagsFromString(`--semi-space-growth-factor=${GROWTH}`);
   } catch (error) {
     launched?.close();
     throw error;

@@ -531,12 +531,13 @@ test('the same id twice, and more calls than any client has', async () => {
 
 test('a process of another version refuses to start', async () => {
   const host = fileURLToPath(new URL('../../dist/process/host.js', import.meta.url));
-  const settings = { rootKey: `file:${join(folder, 'root.key')}`, create: false, threads: 1, methods: ['sign'] };
+  const settings = { rootKey: `file:${join(folder, 'root.key')}`, threads: 1 };
   const other = fork(host, [JSON.stringify(settings)], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
   });
   const ended = once(other, 'exit');
+  other.send({ create: false, methods: ['sign'] });
   const [notice] = await once(other, 'message');
   expect(notice).toMatchObject({ type: 'failed', refusal: { code: 'UNAVAILABLE' } });
   await ended;
@@ -544,7 +545,8 @@ test('a process of another version refuses to start', async () => {
 
 describe('a line', () => {
   const start = async (): Promise<ChildProcess> => {
-    const other = startKeyringProcess({ rootKey: `file:${join(folder, 'root.key')}`, create: false, threads: 2 });
+    const other = startKeyringProcess({ rootKey: `file:${join(folder, 'root.key')}`, threads: 2 });
+    other.send({ create: false, methods: METHODS });
     await once(other, 'message');
     return other;
   };
