@@ -30,11 +30,9 @@ const BUNDLES = {
     external: [
       '@custos/keyring',
       '@photostructure/sqlite',
-      '@scure/btc-signer',
       'jose',
       'nodemailer',
       'pg',
-      'pino',
       // Fastify asks for these only if routes have schemas, or in tests.
       '@fastify/ajv-compiler',
       '@fastify/fast-json-stringify-compiler',
