@@ -12,11 +12,12 @@ const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', imp
 
 /**
  * What is started, and what other packages import. Hundreds of small files take longer to find and to compile than to
- * run, and a start should be quick; nothing is renamed or shortened. What has native parts or workers of its own, and
- * what is loaded only when it is needed, stays where it is.
+ * run, and a start should be quick. Nothing is renamed, so that stacks say where they were; what is read is shorter by
+ * its comments and blanks (docs/decisions/0051). What has native parts or workers of its own, and what is loaded only
+ * when it is needed, stays where it is.
  */
 const BUNDLES = {
-  keyring: { entries: ['index', 'process/host', 'process/worker'], packages: 'external' },
+  keyring: { entries: ['index', 'launch', 'process/host', 'process/worker'], packages: 'external' },
   server: {
     entries: [
       'main',
@@ -26,7 +27,17 @@ const BUNDLES = {
       'registry',
       'domains/webhooks/poster/worker',
     ],
-    external: ['@custos/keyring', '@photostructure/sqlite', '@scure/btc-signer', 'jose', 'nodemailer', 'pg', 'pino'],
+    external: [
+      '@custos/keyring',
+      '@photostructure/sqlite',
+      'jose',
+      'nodemailer',
+      'pg',
+      // Fastify asks for these only if routes have schemas, or in tests.
+      '@fastify/ajv-compiler',
+      '@fastify/fast-json-stringify-compiler',
+      'light-my-request',
+    ],
   },
   cli: { entries: ['main'], packages: 'external' },
 };
@@ -81,6 +92,10 @@ async function bundle(name, { entries, ...options }) {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
     plugins: [unusedParts],
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // A position in a stack is a line that can be looked at.
+    lineLimit: 120,
     sourcemap: true,
     sourcesContent: false,
     metafile: true,

@@ -1,7 +1,7 @@
-import { availableParallelism } from 'node:os';
-import { KeyringError } from './errors.ts';
 import type { Keyring } from './keyring.ts';
+import type { LaunchedKeyring } from './launch.ts';
 import type { KeyringObserver } from './observer.ts';
+import { threadsOf } from './process/start.ts';
 
 export { ADDRESS_FORMATS, type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
 export {
@@ -34,19 +34,19 @@ export interface KeyringOptions {
   readonly mode?: 'inline' | 'process';
   /** Threads of the keyring process, at most 8. As many as cores when absent. */
   readonly threads?: number;
+  /** The process to take over, where one was started ahead. */
+  readonly launched?: LaunchedKeyring | undefined;
   /** Told how the keyring process does. */
   readonly observer?: KeyringObserver;
 }
 
-const THREADS_MAX = 8;
-
 /** Opens the key ring. What handles keys is loaded only into the process that holds them. */
 export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
-  const { rootKey, create = false, mode = 'inline', threads = availableParallelism(), observer } = options;
-  if (!Number.isInteger(threads) || threads < 1) throw new KeyringError('INVALID_INPUT', 'threads are 1 or more');
+  const { rootKey, create = false, mode = 'inline', launched, observer } = options;
+  const threads = threadsOf(options.threads);
   if (mode === 'process') {
     const { ProcessKeyring } = await import('./process/client.ts');
-    return ProcessKeyring.start({ rootKey, create, threads: Math.min(threads, THREADS_MAX), observer });
+    return ProcessKeyring.start({ rootKey, create, threads, launched, observer });
   }
   const { LocalKeyring } = await import('./local-keyring.ts');
   return LocalKeyring.open(rootKey, create);

@@ -1,4 +1,5 @@
 import { createKeyring, type Keyring, KeyringError, type KeyringObserver } from '@custos/keyring';
+import type { LaunchedKeyring } from '@custos/keyring/launch';
 import { ActivityStore } from './core/store/activities.ts';
 import { InstallationReader, InstallationStore } from './core/store/installation.ts';
 import { OrganizationStore } from './core/store/organizations.ts';
@@ -13,6 +14,13 @@ import { BOOTSTRAP_TYPE } from './registry.ts';
 import { FIRST_RULES_VERSION } from './storage/authority.ts';
 import type { Storage } from './storage/storage.ts';
 
+/** How a keyring runs, if it has a process of its own. */
+export interface KeyringRun {
+  readonly observer?: KeyringObserver;
+  /** The process to take over, where one was started ahead. */
+  readonly launched?: LaunchedKeyring | undefined;
+}
+
 /**
  * Opens the root key that this database is under; a database that has none yet gets the one that is there or a new one.
  */
@@ -20,10 +28,10 @@ export async function openRootKey(
   storage: Storage,
   rootKey: string,
   mode: 'process' | 'inline',
-  observer?: KeyringObserver,
+  run: KeyringRun = {},
 ): Promise<Keyring> {
   const recorded = await storage.read(InstallationReader).get('root_key_id');
-  const keyring = await openKeyring(rootKey, recorded, mode, observer);
+  const keyring = await openKeyring(rootKey, recorded, { ...run, mode });
   try {
     await requireRecorded(storage, keyring, rootKey, recorded);
     return keyring;
@@ -36,11 +44,10 @@ export async function openRootKey(
 async function openKeyring(
   rootKey: string,
   recorded: string | undefined,
-  mode: 'process' | 'inline',
-  observer: KeyringObserver | undefined,
+  options: KeyringRun & { readonly mode: 'process' | 'inline' },
 ): Promise<Keyring> {
   try {
-    return await createKeyring({ rootKey, create: recorded === undefined, mode, ...(observer && { observer }) });
+    return await createKeyring({ ...options, rootKey, create: recorded === undefined });
   } catch (error) {
     if (!(error instanceof KeyringError)) throw error;
     const hint = recorded === undefined ? '' : ` (the database is under root key ${recorded}: restore that key)`;

@@ -1,22 +1,25 @@
 import cluster from 'node:cluster';
-import { existsSync } from 'node:fs';
-import { relative } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { type Config, readConfig } from './config/config.ts';
-import { SettingError } from './config/settings.ts';
-import { credentialsPath } from './credentials-file.ts';
+import { launchKeyring } from '@custos/keyring/launch';
+import { rootKeyAhead } from './config/keyring-settings.ts';
+import { fail } from './exit.ts';
 import { StartError } from './lib/start-error.ts';
 import { VERSION } from './lib/version.ts';
-import { type Service, startService } from './service.ts';
 
-const DEFAULT_DATA_DIR = 'data';
-const STOP_TIMEOUT_MS = 9000;
-const RESTART_DELAY_MS = 1000;
+// The entry of the service. It loads little, so that the keyring process can start at once; the rest is loaded beside it
+// (docs/decisions/0051).
 
 /**
  * Node would let its memory grow to several times what is in use before it collects, in a burst of large requests too.
  */
 const HEAP_GROWING_PERCENT = 50;
+
+/**
+ * What a start makes is there to stay, so that more room for what is thrown away would only remain empty behind it. The
+ * room grows again as soon as requests need it.
+ */
+const GROWTH_WHILE_STARTING = 1;
+const GROWTH = 2;
 
 const HELP = `Custos ${VERSION}: key management and wallet custody behind one stamped JSON API.
 
@@ -38,14 +41,19 @@ async function main(): Promise<void> {
     return;
   }
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
-  // Whatever this process writes is for its own user alone.
+  setFlagsFromString(`--semi-space-growth-factor=${GROWTH_WHILE_STARTING}`);
+  // Whatever this process and its keyring write is for their own user alone.
   process.umask(0o077);
-  const config = readConfig(process.env);
-  if (config.workers > 1 && cluster.isPrimary) return runWorkers(config);
-  const service = await startService(config);
-  if (cluster.isPrimary) announce(service, config);
-  else process.send?.({ baseUrl: service.baseUrl, created: service.created, devInbox: service.devInbox });
-  stopOnSignal(service);
+  const rootKey = rootKeyAhead(process.env, cluster.isPrimary);
+  const launched = rootKey === undefined ? undefined : launchKeyring(rootKey);
+  try {
+    const { run } = await import('./run.ts');
+    await run(launched);
+    setFlagsFromString(`--semi-space-growth-factor=${GROWTH}`);
+  } catch (error) {
+    launched?.close();
+    throw error;
+  }
 }
 
 /** What the arguments ask for instead of a start. */
@@ -56,98 +64,6 @@ function answerTo(args: readonly string[]): string | undefined {
     throw new StartError(`unknown argument ${argument}; try --help`);
   }
   return undefined;
-}
-
-type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox'> & Partial<Pick<Service, 'consoleLink'>>;
-
-/** One short block for the person who started it; logs go to standard error. */
-function announce({ baseUrl, created, devInbox, consoleLink }: Started, { dataDir }: Config): void {
-  const lines = [`Custos is listening on ${baseUrl}`];
-  if (created !== undefined) lines.push(`  organization  ${created.organizationId}`);
-  const credentials = credentialsPath(dataDir);
-  if (existsSync(credentials)) {
-    // The command finds the default folder by itself.
-    const isFound = relative(DEFAULT_DATA_DIR, dataDir) === '';
-    lines.push(
-      `  credentials   ${credentials}`,
-      `  try next      npx custos whoami${isFound ? '' : ` --credentials ${credentials}`}`,
-    );
-  }
-  if (consoleLink !== undefined) lines.push(`  console       ${consoleLink}`);
-  if (devInbox !== undefined) lines.push(`  mail and SMS  are not sent but kept at ${devInbox}`);
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function stopOnSignal(service: Service): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    // Nothing acknowledged depends on what is cut off here: an unanswered request is safe to repeat.
-    setTimeout(() => process.exit(0), STOP_TIMEOUT_MS).unref();
-    service.stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(error),
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-}
-
-/** Several HTTP processes share the port; one that dies is replaced. */
-function runWorkers(config: Config): void {
-  let stopping = false;
-  let announced = false;
-  let created: Service['created'];
-  const started = new Set<number>();
-  for (let index = 0; index < config.workers; index += 1) cluster.fork();
-  cluster.on('message', (worker, message: Started | { readonly failure: string }) => {
-    if ('failure' in message) {
-      if (started.size === 0) sayAndExit(message.failure);
-      process.stderr.write(`custos: ${message.failure}\n`);
-      return;
-    }
-    started.add(worker.id);
-    created ??= message.created;
-    // Until all have started, one that waits for the first organization may still refuse requests.
-    if (announced || started.size < config.workers) return;
-    announced = true;
-    announce({ ...message, created }, config);
-  });
-  cluster.on('exit', (worker, code) => {
-    if (stopping) return exitWhenAlone();
-    // A worker that never got up has already said why; where none has, trying again would only say it again.
-    if (started.has(worker.id)) cluster.fork();
-    else if (started.size > 0) setTimeout(() => stopping || cluster.fork(), RESTART_DELAY_MS);
-    else process.exit(code === 0 ? 1 : code);
-  });
-  // Whoever waits for this process may end the others with it, so it is the last to go.
-  const exitWhenAlone = (): void => {
-    if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(0);
-  };
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(0), STOP_TIMEOUT_MS + 500).unref();
-    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
-    exitWhenAlone();
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-}
-
-/** One clear line for what an operator can mend; a stack only for what is our own mistake. */
-function fail(error: unknown): void {
-  const known = error instanceof StartError || error instanceof SettingError;
-  const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
-  // The first process says it once for all workers.
-  if (process.send === undefined) sayAndExit(text);
-  else process.send({ failure: text }, () => process.exit(1));
-}
-
-function sayAndExit(text: string): never {
-  process.stderr.write(`custos: ${text}\n`);
-  process.exit(1);
 }
 
 main().catch(fail);

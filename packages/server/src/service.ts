@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { LaunchedKeyring } from '@custos/keyring/launch';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import pino, { type Logger } from 'pino';
@@ -17,6 +18,7 @@ import { threadPoster } from './domains/webhooks/poster/poster.ts';
 import { dataModel } from './domains.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
+import { NO_SCHEMAS } from './http/schemas.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
 import { refuseWhileStarting } from './http/starting.ts';
 import { addStatusRoutes } from './http/status.ts';
@@ -52,8 +54,11 @@ export const createLogger = (level: string): Logger =>
     pino.destination(2),
   );
 
-/** Opens everything in order and listens; on a failure whatever was opened is closed again. */
-export async function startService(config: Config): Promise<Service> {
+/**
+ * Opens everything in order and listens; on a failure whatever was opened is closed again. A keyring process that was
+ * started ahead is taken over.
+ */
+export async function startService(config: Config, launched?: LaunchedKeyring): Promise<Service> {
   const log = createLogger(config.logLevel);
   const observe = new Observer(log);
   const nowMs = Date.now();
@@ -69,7 +74,7 @@ export async function startService(config: Config): Promise<Service> {
     for (const close of cleanups.reverse()) await close();
   };
   try {
-    const keyring = await openRootKey(storage, config.rootKey, config.keyring, observe.health);
+    const keyring = await openRootKey(storage, config.rootKey, config.keyring, { observer: observe.health, launched });
     cleanups.push(() => keyring.close());
     const serviceKeys = await openServiceKeys(storage, keyring, nowMs);
     let listening = '';
@@ -178,7 +183,7 @@ async function listen(server: FastifyInstance, config: Config, port: number, set
 
 /** Metrics and readiness on a port of their own, for scrapers that are not on this machine. */
 function openMetrics(app: ServedApp): FastifyInstance {
-  const server = fastify({ logger: false });
+  const server = fastify({ ...NO_SCHEMAS, logger: false });
   addStatusRoutes(server, app, () => true);
   return server;
 }

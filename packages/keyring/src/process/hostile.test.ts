@@ -92,7 +92,8 @@ beforeAll(async () => {
   sealedOnRampSecret = await keyring.importOnRampSecret(deployment.holder('on-ramp-1'), onRampBundle);
   const pair = Buffer.concat([ON_RAMP_KEY, ed25519PublicKey(ON_RAMP_KEY)]).toString('base64');
   sealedOnRampKey = await keyring.importOnRampSecret(deployment.holder('on-ramp-2'), onRamp(pair));
-  child = startKeyringProcess({ rootKey, create: false, threads: 2 });
+  child = startKeyringProcess({ rootKey, threads: 2 });
+  child.send({ create: false, methods: METHODS });
   for (const pipe of pipesOf(child)) {
     const reader = new FrameReader(
       () => Number.POSITIVE_INFINITY,
@@ -530,12 +531,13 @@ test('the same id twice, and more calls than any client has', async () => {
 
 test('a process of another version refuses to start', async () => {
   const host = fileURLToPath(new URL('../../dist/process/host.js', import.meta.url));
-  const settings = { rootKey: `file:${join(folder, 'root.key')}`, create: false, threads: 1, methods: ['sign'] };
+  const settings = { rootKey: `file:${join(folder, 'root.key')}`, threads: 1 };
   const other = fork(host, [JSON.stringify(settings)], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
   });
   const ended = once(other, 'exit');
+  other.send({ create: false, methods: ['sign'] });
   const [notice] = await once(other, 'message');
   expect(notice).toMatchObject({ type: 'failed', refusal: { code: 'UNAVAILABLE' } });
   await ended;
@@ -543,7 +545,8 @@ test('a process of another version refuses to start', async () => {
 
 describe('a line', () => {
   const start = async (): Promise<ChildProcess> => {
-    const other = startKeyringProcess({ rootKey: `file:${join(folder, 'root.key')}`, create: false, threads: 2 });
+    const other = startKeyringProcess({ rootKey: `file:${join(folder, 'root.key')}`, threads: 2 });
+    other.send({ create: false, methods: METHODS });
     await once(other, 'message');
     return other;
   };

@@ -2,13 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import type { Method } from '../calls/call.ts';
-import { transportOf } from '../calls/table.ts';
+import { METHODS, transportOf } from '../calls/table.ts';
 import { closed, KeyringError } from '../errors.ts';
 import type { KeyringLoad, RingState, SealedServiceKey } from '../keyring.ts';
+import type { LaunchedKeyring } from '../launch.ts';
 import type { KeyringLoss, KeyringObserver } from '../observer.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
-import type { Notice, Settings } from './channel.ts';
+import type { Notice, Order, Settings } from './channel.ts';
 import { Line } from './line.ts';
 import { detached, errorOf, gone } from './protocol.ts';
 import { pipesOf, startKeyringProcess, startMsMax } from './start.ts';
@@ -29,7 +30,10 @@ const SERVICE_KEYS_MS = 1000;
 const SILENT_BEATS_MAX = 5;
 const CLOSE_MS_MAX = 5_000;
 
-export interface StartSettings extends Omit<Settings, 'methods'> {
+export interface StartSettings extends Settings {
+  readonly create: boolean;
+  /** Taken over at the first start, if it is still there. */
+  readonly launched?: LaunchedKeyring | undefined;
   readonly observer?: KeyringObserver | undefined;
   /** For tests; a second when absent. */
   readonly beatMs?: number;
@@ -65,7 +69,7 @@ export class KeyringProcess {
     try {
       await started.#startChild();
       // A ring that is gone at a later start is a ring to wait for, never a reason for a new key.
-      started.#settings = { ...settings, create: false };
+      started.#settings = { ...settings, create: false, launched: undefined };
       if (started.#child === undefined) throw gone();
     } catch (error) {
       await started.close();
@@ -208,7 +212,8 @@ export class KeyringProcess {
 
   /** Settles when the process is ready, or has refused to start. */
   async #startChild(): Promise<void> {
-    const child = startKeyringProcess(this.#settings);
+    const { create, launched } = this.#settings;
+    const child = launched?.take(this.#settings) ?? startKeyringProcess(this.#settings);
     this.#child = child;
     this.#answeredBeats = 0;
     const pipes = pipesOf(child);
@@ -221,8 +226,11 @@ export class KeyringProcess {
       refusal = new KeyringError('UNAVAILABLE', `the keyring process was not ready after ${limitMs / 1000} s`);
       child.kill('SIGKILL');
     }, limitMs);
+    const order: Order = { create, methods: METHODS };
     try {
       const ring = await new Promise<RingState>((resolve, reject) => {
+        // What keeps it from arriving is the end of the process, of which there are other news.
+        child.send?.(order, () => {});
         child.on('message', (message: Notice) => {
           if (message.type === 'failed') refusal = errorOf(message.refusal);
           else resolve(message.ring);

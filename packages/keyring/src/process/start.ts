@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { METHODS } from '../calls/table.ts';
+import { KeyringError } from '../errors.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import { FIRST_LINE, type Settings } from './channel.ts';
 import type { Pipe } from './line.ts';
@@ -17,19 +18,27 @@ const PERMISSION_FLAG = ['--permission', '--experimental-permission'].find((flag
   process.allowedNodeEnvironmentFlags.has(flag),
 );
 
+const THREADS_MAX = 8;
 const START_MS_MAX = 30_000;
 const STRETCHED_START_MS_MAX = 120_000;
 
-/** Starts the process with the rights that it needs and nothing of this one's environment. */
-export function startKeyringProcess({ rootKey, create, threads }: Omit<Settings, 'methods'>): ChildProcess {
+/** As many as are asked for, or as there are cores, up to a bound. */
+export function threadsOf(asked: number = availableParallelism()): number {
+  if (!Number.isInteger(asked) || asked < 1) throw new KeyringError('INVALID_INPUT', 'threads are 1 or more');
+  return Math.min(asked, THREADS_MAX);
+}
+
+/**
+ * Starts the process with the rights that it needs and nothing of this one's environment. It opens the ring when it gets
+ * its order.
+ */
+export function startKeyringProcess({ rootKey, threads }: Settings): ChildProcess {
   const source = parseRootKeySetting(rootKey);
   const ringPath = resolve(source.ringPath);
   const settings: Settings = {
     rootKey:
       source.passphrasePath === undefined ? `file:${ringPath}` : `passphrase-file:${resolve(source.passphrasePath)}`,
-    create,
     threads,
-    methods: METHODS,
   };
   return fork(ENTRY, [JSON.stringify(settings)], {
     cwd: DIST,

@@ -1,131 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { METHODS, transportOf } from '../calls/table.ts';
-import { KeyringError } from '../errors.ts';
-import type { RingState } from '../keyring.ts';
-import { LocalKeyring } from '../local-keyring.ts';
-import type { Refusal, Settings } from './channel.ts';
-import { encodeFrame, type Frame, FrameReader } from './frame.ts';
-import { openPipe } from './pipe.ts';
-import { ANSWER, bytesMaxOf, methodOf, numberOf, refusalOf, unpackArguments } from './protocol.ts';
+import type { Order } from './channel.ts';
+import { openThread } from './thread.ts';
 
-// A thread of the keyring process, with a keyring and a line to the service of its own.
-
-export type Report =
-  | { readonly type: 'opened'; readonly ring: RingState }
-  | { readonly type: 'failed'; readonly refusal: Refusal };
+// The entry of every thread of the keyring process but its first.
 
 export interface ThreadData {
-  readonly settings: Settings;
+  readonly rootKey: string;
   /** The descriptor of the line. */
   readonly fd: number;
 }
 
-/**
- * Above it nothing more is read: whoever calls faster than is answered waits. It is more than the longest call has, so
- * that one alone keeps nobody out.
- */
-const WAITING_BYTES_MAX = 40 * 1024 * 1024;
-/** How many pings are remembered while an answer is being read. */
-const PINGS_MAX = 64;
-/** Each call counts for so much more, because those without arguments are bounded too. */
-const CALL_BYTES = 4096;
-const PING = numberOf('ping');
-
 if (parentPort === null) throw new Error('this file is the entry of a worker thread');
 const port = parentPort;
-const { settings, fd } = workerData as ThreadData;
-const report = (message: Report): void => port.postMessage(message);
+const { rootKey, fd } = workerData as ThreadData;
 
 // The host says when: not all at once.
-port.once('message', async () => {
-  try {
-    checkVersion();
-    const keyring = await LocalKeyring.open(settings.rootKey, settings.create);
-    serve(keyring);
-    report({ type: 'opened', ring: keyring.ringState });
-  } catch (error) {
-    report({ type: 'failed', refusal: refusalOf(error) });
-  }
-});
-
-/** The numbers of calls mean what the service takes them for only where both know the same list. */
-function checkVersion(): void {
-  if (String(settings.methods) === String(METHODS)) return;
-  throw new KeyringError('UNAVAILABLE', 'the files of the keyring were replaced: the service must be started again');
-}
-
-function serve(keyring: LocalKeyring): void {
-  const line = openPipe(fd);
-  const waiting: Frame[] = [];
-  const pings: number[] = [];
-  let waitingBytes = 0;
-  let isWorking = false;
-  let reported = JSON.stringify(keyring.ringState);
-
-  /** One in each turn of the event loop: a call that takes long lets others in between. */
-  const begin = (): void => {
-    isWorking = false;
-    if (waiting.length === 0) return;
-    isWorking = true;
-    // Who does not listen to answers gets no more of them.
-    if (line.writableNeedDrain) {
-      line.once('drain', begin);
-      return;
-    }
-    void finish(waiting.shift() as Frame);
-    setImmediate(begin);
-  };
-  const finish = async (frame: Frame): Promise<void> => {
-    const answer = await answerTo(keyring, frame);
-    tellRing();
-    line.write(answer);
-    waitingBytes -= sizeOf(frame);
-    if (line.isPaused() && waitingBytes < WAITING_BYTES_MAX) line.resume();
-  };
-  /** Before the answer, so that whoever has it knows the ring. */
-  const tellRing = (): void => {
-    const text = JSON.stringify(keyring.ringState);
-    if (text === reported) return;
-    reported = text;
-    line.write(encodeFrame(0, ANSWER.ring, keyring.ringState));
-  };
-
-  /**
-   * Ahead of what waits: a thread with much to do is there. Behind an answer that is being read; who reads none gets no
-   * more.
-   */
-  const answerPing = ({ id }: Frame): void => {
-    if (!line.writableNeedDrain) {
-      line.write(encodeFrame(id, ANSWER.value, undefined));
-    } else if (pings.length < PINGS_MAX && pings.push(id) === 1) {
-      line.once('drain', () => {
-        for (const late of pings.splice(0)) line.write(encodeFrame(late, ANSWER.value, undefined));
-      });
-    }
-  };
-
-  const reader = new FrameReader(bytesMaxOf, (frame) => {
-    if (frame.tag === PING) return answerPing(frame);
-    waiting.push(frame);
-    waitingBytes += sizeOf(frame);
-    if (waitingBytes >= WAITING_BYTES_MAX) line.pause();
-    if (!isWorking) begin();
-  });
-  line.on('data', (chunk) => reader.push(chunk));
-  line.on('error', () => {});
-  // A thread that nobody can call is of no use, and the process begins anew.
-  line.on('close', () => process.exit(1));
-}
-
-const sizeOf = ({ body }: Frame): number => CALL_BYTES + (body?.length ?? 0);
-
-async function answerTo(keyring: LocalKeyring, { id, tag, body }: Frame): Promise<Uint8Array> {
-  try {
-    const method = methodOf(tag);
-    const value = await keyring.perform(method, unpackArguments(body, bytesMaxOf(tag)));
-    const { sharing } = transportOf(method);
-    return encodeFrame(id, ANSWER.value, sharing === undefined ? value : sharing.pack(value as readonly unknown[]));
-  } catch (error) {
-    return encodeFrame(id, ANSWER.refusal, refusalOf(error));
-  }
-}
+port.once('message', async (order: Order) => port.postMessage(await openThread(rootKey, order, fd)));

@@ -1,4 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
+import { rootKeyIn } from './keyring-settings.ts';
+import { readSetting } from './setting.ts';
 import { SETTINGS, type Setting, SettingError } from './settings.ts';
 
 type Parsed = { readonly [Key in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Key]['parse']> };
@@ -18,7 +20,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     }
   }
   const parsed = Object.fromEntries(
-    Object.entries(SETTINGS).map(([key, setting]) => [key, parseSetting(setting, environment[setting.name])]),
+    Object.entries(SETTINGS).map(([key, setting]) => [key, readSetting<unknown>(setting, environment)]),
   ) as Parsed;
   if (parsed.workers > 1 && parsed.databaseUrl === undefined) {
     throw new SettingError('CUSTOS_WORKERS above 1 needs CUSTOS_DATABASE_URL: the embedded database has one process');
@@ -27,7 +29,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     throw new SettingError('CUSTOS_WORKERS above 1 needs a fixed CUSTOS_PORT');
   requireTogether(parsed);
   const dataDir = isAbsolute(parsed.dataDir) ? parsed.dataDir : resolve(parsed.dataDir);
-  return { ...parsed, dataDir, rootKey: parsed.rootKey ?? `file:${resolve(dataDir, 'root.key')}` };
+  return { ...parsed, dataDir, rootKey: rootKeyIn(dataDir, parsed.rootKey) };
 }
 
 /** Settings that mean nothing alone: half a configuration would fail only when somebody waits for a message. */
@@ -47,15 +49,6 @@ function requireTogether({ smtpUrl, mailFrom, smsUrl, smsUser, smsPassword, smsF
   }
   if (rest.verificationSeconds > rest.verificationSecondsMax) {
     throw new SettingError('CUSTOS_VERIFICATION_SECONDS must not be above CUSTOS_VERIFICATION_SECONDS_MAX');
-  }
-}
-
-function parseSetting(setting: Setting<unknown>, value: string | undefined): unknown {
-  try {
-    return setting.parse(value || setting.fallback);
-  } catch (error) {
-    if (error instanceof SettingError) throw new SettingError(`${setting.name} ${error.message}`);
-    throw error;
   }
 }
 

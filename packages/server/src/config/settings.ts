@@ -2,55 +2,15 @@ import { isUuid, type OrganizationId } from '../lib/ids.ts';
 import { normalizeCidr } from '../lib/network.ts';
 import { parseUrl } from '../lib/url.ts';
 import { chains } from './chains.ts';
+import { KEYRING_SETTINGS } from './keyring-settings.ts';
+import { choice, integer, type Setting, setting, text } from './setting.ts';
 import { SettingError } from './setting-error.ts';
 
-/**
- * Every setting of the service: environment variables only, each with a default that works on a laptop. The table in
- * the README is checked against this list, and a CUSTOS_ name that is not here stops the start.
- */
-export interface Setting<T> {
-  readonly name: `CUSTOS_${string}`;
-  /** As the README shows it; the empty string means unset. */
-  readonly fallback: string;
-  readonly summary: string;
-  parse(text: string): T;
-}
-
-export { SettingError };
-
-const setting = <T>(
-  name: Setting<T>['name'],
-  fallback: string,
-  summary: string,
-  parse: (text: string) => T,
-): Setting<T> => ({
-  name,
-  fallback,
-  summary,
-  parse,
-});
-
-const text = (value: string): string => value;
-
-function integer(min: number, max: number): (value: string) => number {
-  return (value) => {
-    const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(number >= min && number <= max)) throw new SettingError(`must be a whole number from ${min} to ${max}`);
-    return number;
-  };
-}
+export { type Setting, SettingError };
 
 function optionalInteger(min: number, max: number): (value: string) => number | undefined {
   const parse = integer(min, max);
   return (value) => (value === '' ? undefined : parse(value));
-}
-
-function choice<const Choice extends string>(...choices: readonly Choice[]): (value: string) => Choice {
-  return (value) => {
-    const found = choices.find((candidate) => candidate === value);
-    if (found === undefined) throw new SettingError(`must be one of ${choices.join(', ')}`);
-    return found;
-  };
 }
 
 function databaseUrl(value: string): string | undefined {
@@ -58,12 +18,6 @@ function databaseUrl(value: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(value) || parseUrl(value) === undefined) {
     throw new SettingError('must be a postgres:// address, or absent for the embedded database');
   }
-  return value;
-}
-
-function rootKey(value: string): string | undefined {
-  if (value === '') return undefined;
-  if (!/^(file|passphrase-file):.+/.test(value)) throw new SettingError('must be file:PATH or passphrase-file:PATH');
   return value;
 }
 
@@ -159,13 +113,12 @@ const port = integer(0, 65_535);
 const optionalPort = optionalInteger(0, 65_535);
 const limit = optionalInteger(1, 1_000_000_000);
 
+/**
+ * Every setting of the service: environment variables only, each with a default that works on a laptop. The table in
+ * the README is checked against this list, and a CUSTOS_ name that is not here stops the start.
+ */
 export const SETTINGS = {
-  dataDir: setting(
-    'CUSTOS_DATA_DIR',
-    './data',
-    'Folder of the embedded database, the root key and the first credentials.',
-    text,
-  ),
+  dataDir: KEYRING_SETTINGS.dataDir,
   host: setting('CUSTOS_HOST', '127.0.0.1', 'Address to listen on.', text),
   port: setting(
     'CUSTOS_PORT',
@@ -209,19 +162,9 @@ export const SETTINGS = {
     'How long a start waits for a PostgreSQL that is away.',
     integer(0, 86_400),
   ),
-  workers: setting('CUSTOS_WORKERS', '1', 'HTTP processes; more than one needs PostgreSQL.', integer(1, 256)),
-  rootKey: setting(
-    'CUSTOS_ROOT_KEY',
-    '',
-    '`file:PATH` or `passphrase-file:PATH`; unset for `<data>/root.key`.',
-    rootKey,
-  ),
-  keyring: setting(
-    'CUSTOS_KEYRING',
-    'process',
-    '`process` keeps keys in a process of their own; `inline` in the HTTP process, for tests.',
-    choice('process', 'inline'),
-  ),
+  workers: KEYRING_SETTINGS.workers,
+  rootKey: KEYRING_SETTINGS.rootKey,
+  keyring: KEYRING_SETTINGS.keyring,
   metricsPort: setting(
     'CUSTOS_METRICS_PORT',
     '',

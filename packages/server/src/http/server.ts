@@ -23,6 +23,7 @@ import { addInvitations } from './invitations.ts';
 import { operationServer } from './operations.ts';
 import { isPrivilegedPeer } from './peer.ts';
 import { addProxyRoutes } from './proxy.ts';
+import { NO_SCHEMAS } from './schemas.ts';
 import { isStarting } from './starting.ts';
 import { addStatusRoutes } from './status.ts';
 import { WELCOME_HEADERS, welcomePage } from './welcome.ts';
@@ -85,6 +86,7 @@ function openServer(
   const known: ReadonlySet<string> = new Set(postPaths);
   const inFlight = new InFlight();
   const server = fastify({
+    ...NO_SCHEMAS,
     logger: false,
     bodyLimit: LIMITS.defaultBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,

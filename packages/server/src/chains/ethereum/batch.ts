@@ -1,5 +1,6 @@
 import { getAbiItem, toFunctionSelector } from 'viem/utils';
 import { ApiError } from '../../lib/errors.ts';
+import { once } from '../../lib/once.ts';
 import type { DynamicValue } from '../../policy/index.ts';
 import { decodeAbi } from './abi/decode.ts';
 import { type AbiType, readAbiType } from './abi/types.ts';
@@ -19,8 +20,8 @@ const typesOf = (...names: readonly string[]): readonly AbiType[] =>
 const CALL_FIELDS = ['address', 'uint256', 'bytes'].map((type) => ({ type, name: '' }));
 
 /** What an account that has borrowed the code of CustosBatch answers to when it calls itself. */
-const RUN_SELECTOR = toFunctionSelector(getAbiItem({ abi: custosBatchAbi, name: 'run' }));
-const RUN_SIGNED_SELECTOR = toFunctionSelector(getAbiItem({ abi: custosBatchAbi, name: 'runSigned' }));
+const runSelector = once(() => toFunctionSelector(getAbiItem({ abi: custosBatchAbi, name: 'run' })));
+const runSignedSelector = once(() => toFunctionSelector(getAbiItem({ abi: custosBatchAbi, name: 'runSigned' })));
 const DEPTH_MAX = 4;
 /** Of one transaction, in all of its batches together: batches in a batch multiply. */
 export const CALLS_MAX = 1000;
@@ -42,8 +43,9 @@ export function unbatched(from: string, calls: readonly EvmCall[]): readonly Evm
 }
 
 function isBatch(from: string, { to, data }: EvmCall): boolean {
+  if (to !== from) return false;
   const selector = selectorOf(data);
-  return to === from && (selector === RUN_SELECTOR || selector === RUN_SIGNED_SELECTOR);
+  return selector === runSelector() || selector === runSignedSelector();
 }
 
 /** Batches that are among the calls of a batch stand before theirs. */
@@ -61,7 +63,7 @@ const RUN_SIGNED_TYPES = typesOf('uint256', 'uint256', 'tuple[]', 'bytes');
 
 /** In its one encoding: offsets that share their target would make much of little data. */
 function read(data: string): readonly EvmCall[] {
-  const isRun = selectorOf(data) === RUN_SELECTOR;
+  const isRun = selectorOf(data) === runSelector();
   const values = decodeAbi(isRun ? RUN_TYPES : RUN_SIGNED_TYPES, Buffer.from(data.slice(10), 'hex'));
   if (values === undefined) throw unreadable('cannot be read');
   return (values[isRun ? 0 : 2] as readonly DynamicValue[]).map((call) => {

@@ -1,4 +1,5 @@
 import { toFunctionSelector } from 'viem/utils';
+import { once } from '../../lib/once.ts';
 import type { AssetMovements, AssetReach, AssetTransfer, UncountedPart } from '../asset-types.ts';
 import type { EvmCall } from './batch.ts';
 
@@ -29,11 +30,13 @@ interface TokenCall {
 }
 
 const UINT256_MAX = 2n ** 256n - 1n;
-const tableOf = <T>(calls: Readonly<Record<string, T>>): ReadonlyMap<string, T> =>
-  new Map(Object.entries(calls).map(([signature, call]) => [toFunctionSelector(signature).slice(2), call]));
+const selectorOf = (signature: string): string => toFunctionSelector(signature).slice(2);
+/** By their selectors, each of which is a hash. */
+const tableOf = <T>(calls: Readonly<Record<string, T>>): (() => ReadonlyMap<string, T>) =>
+  once(() => new Map(Object.entries(calls).map(([signature, call]) => [selectorOf(signature), call])));
 
 /** Calls of a token's own contract that move it, or let others move it. An approval counts as its amount. */
-const TOKEN_CALLS = tableOf<TokenCall>({
+const tokenCalls = tableOf<TokenCall>({
   'transfer(address,uint256)': { to: 0, amount: 1 },
   'transferFrom(address,address,uint256)': { owner: 0, to: 1, amount: 2 },
   'approve(address,uint256)': { to: 0, amount: 1, approves: true },
@@ -113,9 +116,9 @@ const TOKEN_CALLS = tableOf<TokenCall>({
 interface SystemContract {
   readonly name: string;
   /** Calls that take nothing and give nothing away. */
-  readonly harmless: ReadonlyMap<string, unknown>;
+  readonly harmless: () => ReadonlyMap<string, unknown>;
   /** Calls that take an amount of a token which they name. */
-  readonly takes: ReadonlyMap<string, { readonly token: number; readonly amount: number }>;
+  readonly takes: () => ReadonlyMap<string, { readonly token: number; readonly amount: number }>;
 }
 const systemContract = (
   name: string,
@@ -158,17 +161,18 @@ const SYSTEM_CONTRACTS: ReadonlyMap<string, SystemContract> = new Map([
 ]);
 
 /** Calls of an Earn wrapper. Only payments to others are a loss. */
-const DEPOSIT = toFunctionSelector('deposit(uint256,address)').slice(2);
-const MINT = toFunctionSelector('mint(uint256,address)').slice(2);
-const WITHDRAW = toFunctionSelector('withdraw(uint256,address,address)').slice(2);
-const REDEEM = toFunctionSelector('redeem(uint256,address,address)').slice(2);
-const REDEEM_ALL = toFunctionSelector('redeemAll(address)').slice(2);
-const WRAPPER_CALLS: ReadonlySet<string> = new Set([DEPOSIT, MINT, WITHDRAW, REDEEM, REDEEM_ALL]);
+const wrapperCalls = tableOf({
+  'deposit(uint256,address)': 'deposit',
+  'mint(uint256,address)': 'mint',
+  'withdraw(uint256,address,address)': 'withdraw',
+  'redeem(uint256,address,address)': 'redeem',
+  'redeemAll(address)': 'redeemAll',
+} as const);
 
 /** Whether the amount that a call takes can depend on Earn wrappers. */
 export function maySpeakOfWrappers({ data }: Pick<EvmCall, 'data'>): boolean {
   const selector = data.slice(2, 10);
-  return WRAPPER_CALLS.has(selector) || TOKEN_CALLS.get(selector)?.approves === true;
+  return wrapperCalls().has(selector) || tokenCalls().get(selector)?.approves === true;
 }
 
 /**
@@ -240,7 +244,7 @@ export function tokenMovements(
   isOwnSpender: (address: string) => boolean = () => false,
 ): AssetMovements {
   const { selector, address, uint } = argumentsOf(data);
-  const call = TOKEN_CALLS.get(selector);
+  const call = tokenCalls().get(selector);
   if (call === undefined) return unknown(name);
   const takesNothing = unknown(name, token);
   if (call.owner !== undefined && address(call.owner) !== account) return takesNothing;
@@ -254,8 +258,8 @@ export function tokenMovements(
 
 function systemMovements(chain: Chain, { name, harmless, takes }: SystemContract, data: string): AssetMovements {
   const { selector, address, uint } = argumentsOf(data);
-  if (harmless.has(selector)) return NOTHING;
-  const taken = takes.get(selector);
+  if (harmless().has(selector)) return NOTHING;
+  const taken = takes().get(selector);
   if (taken === undefined) return known(`the call 0x${selector} of ${name}`, chain);
   const { token, amount } = taken;
   return moves({ ...chain, kind: 'erc20', assetReference: `0x${address(token)}`, amount: uint(amount) });
@@ -273,16 +277,16 @@ function wrapperMovements(
   const ofWrapper = `${name}, an Earn wrapper`;
   const isOwn = (receiver: number, owner?: number) =>
     address(receiver) === account || (owner !== undefined && address(owner) !== account);
-  switch (selector) {
-    case DEPOSIT:
+  switch (wrapperCalls().get(selector)) {
+    case 'deposit':
       return moves({ ...asset, amount: uint(0) });
-    case MINT:
+    case 'mint':
       return known(ofWrapper, asset);
-    case WITHDRAW:
+    case 'withdraw':
       return isOwn(1, 2) ? NOTHING : { ...known(ofWrapper, share), transfers: [{ ...asset, amount: uint(0) }] };
-    case REDEEM:
+    case 'redeem':
       return isOwn(1, 2) ? NOTHING : known(ofWrapper, asset, share);
-    case REDEEM_ALL:
+    case 'redeemAll':
       return isOwn(0) ? NOTHING : known(ofWrapper, asset, share);
     default:
       return undefined;

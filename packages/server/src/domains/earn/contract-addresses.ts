@@ -15,6 +15,7 @@ import {
   earnWrapperBytecode,
 } from '../../chains/ethereum/contract-artifacts.ts';
 import { assert } from '../../lib/assert.ts';
+import { once } from '../../lib/once.ts';
 import type { EarnProvider } from './model.ts';
 
 /** The deployment proxy that is found under this address on every chain: salt and init code are its calldata. */
@@ -38,7 +39,7 @@ const CONSTRUCTOR_PARAMETERS = [
 ] as const;
 
 /** The same on every chain. */
-export const BATCH_ADDRESS: Address = create2Address(zeroHash, custosBatchBytecode);
+export const batchAddress = once((): Address => create2Address(zeroHash, custosBatchBytecode));
 export const BATCH_DEPLOYMENT_DATA: Hex = concatHex([zeroHash, custosBatchBytecode]);
 
 /** Each of them is part of the address, so that other terms are another wrapper. */

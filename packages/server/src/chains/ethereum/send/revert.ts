@@ -1,4 +1,5 @@
 import { type Abi, decodeErrorResult, parseAbi } from 'viem';
+import { once } from '../../../lib/once.ts';
 import type { ReadStores } from '../../../storage/stores.ts';
 import type { CallRefusal, Hex } from '../../nodes/node.ts';
 import type { RevertEntry, Send, SendError } from '../../send/model.ts';
@@ -7,25 +8,27 @@ import { ContractInterfaces } from '../../send/sends.ts';
 const TEXT_MAX = 1000;
 
 /** ERC-6093, ERC-4626 of OpenZeppelin and our own contracts: what calls of wallets run into most. */
-const COMMON_ERRORS = parseAbi([
-  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
-  'error ERC20InvalidSender(address sender)',
-  'error ERC20InvalidReceiver(address receiver)',
-  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
-  'error ERC20InvalidApprover(address approver)',
-  'error ERC20InvalidSpender(address spender)',
-  'error ERC721NonexistentToken(uint256 tokenId)',
-  'error ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)',
-  'error ERC721InsufficientApproval(address operator, uint256 tokenId)',
-  'error ERC4626ExceededMaxDeposit(address receiver, uint256 assets, uint256 max)',
-  'error ERC4626ExceededMaxMint(address receiver, uint256 shares, uint256 max)',
-  'error ERC4626ExceededMaxWithdraw(address owner, uint256 assets, uint256 max)',
-  'error ERC4626ExceededMaxRedeem(address owner, uint256 shares, uint256 max)',
-  'error SafeERC20FailedOperation(address token)',
-  'error OwnableUnauthorizedAccount(address account)',
-  'error EnforcedPause()',
-  'error ReentrancyGuardReentrantCall()',
-]);
+const commonErrors = once(() =>
+  parseAbi([
+    'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+    'error ERC20InvalidSender(address sender)',
+    'error ERC20InvalidReceiver(address receiver)',
+    'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+    'error ERC20InvalidApprover(address approver)',
+    'error ERC20InvalidSpender(address spender)',
+    'error ERC721NonexistentToken(uint256 tokenId)',
+    'error ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)',
+    'error ERC721InsufficientApproval(address operator, uint256 tokenId)',
+    'error ERC4626ExceededMaxDeposit(address receiver, uint256 assets, uint256 max)',
+    'error ERC4626ExceededMaxMint(address receiver, uint256 shares, uint256 max)',
+    'error ERC4626ExceededMaxWithdraw(address owner, uint256 assets, uint256 max)',
+    'error ERC4626ExceededMaxRedeem(address owner, uint256 shares, uint256 max)',
+    'error SafeERC20FailedOperation(address token)',
+    'error OwnableUnauthorizedAccount(address account)',
+    'error EnforcedPause()',
+    'error ReentrancyGuardReentrantCall()',
+  ]),
+);
 
 /** What a contract reverted with, by the interfaces that the organization has uploaded (protocol/sends 3.3). */
 async function decodeRevert(
@@ -36,7 +39,7 @@ async function decodeRevert(
 ): Promise<RevertEntry[]> {
   if (data === undefined || data === '0x') return [];
   const abis = await interfacesOf(read, send);
-  return [{ ...(to !== undefined && { address: to }), ...readError(data, [...abis, COMMON_ERRORS]) }];
+  return [{ ...(to !== undefined && { address: to }), ...readError(data, [...abis, commonErrors()]) }];
 }
 
 /** Why a node would not run a call, in the contract's words where it has any. */

@@ -9,6 +9,7 @@ import { partyPart } from '../../../describe/chains/parties.ts';
 import { say } from '../../../describe/text.ts';
 import { type DescribeContext, defineActivity, type PrepareContext } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
+import { once } from '../../../lib/once.ts';
 import { both, INNER_CALLS, SIGNERS } from '../../../policy/index.ts';
 import { resolveSender } from '../../sends/calls.ts';
 import type { Signer } from '../../signing/signer.ts';
@@ -17,7 +18,7 @@ import { insertRequest, planFacts, planMovements, type WalletPlan } from '../wal
 import { claimCall } from '../wrapper-calls.ts';
 import { heldWrapper, ownWrappers, requireOnChain } from '../wrappers.ts';
 
-const NOTHING_TO_RELEASE = encodeErrorResult({ abi: earnSplitterAbi, errorName: 'NothingToRelease' });
+const nothingToRelease = once(() => encodeErrorResult({ abi: earnSplitterAbi, errorName: 'NothingToRelease' }));
 
 export const claimEarnFees = defineActivity({
   name: 'claim_earn_fees',
@@ -91,7 +92,7 @@ async function requireFees({ nodes }: PrepareContext, { chain, wallet, steps }: 
     const tried = await nodes
       .evm(chain.caip2)
       .call({ to: call.to as Hex, data: call.data as Hex, from: wallet as Hex });
-    if (!tried.ok && tried.data === NOTHING_TO_RELEASE)
+    if (!tried.ok && tried.data === nothingToRelease())
       throw nothingToClaim('no fees have accrued since the last claim');
   }
 }
