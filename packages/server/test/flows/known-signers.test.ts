@@ -1,14 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { recoverAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { aName, COMPLETED, ethereum, newWallet, outcome } from './fixtures/wallets.ts';
+import {
+  ADDRESS_VECTORS,
+  account,
+  aName,
+  COMPLETED,
+  ethereum,
+  importKey,
+  importWallet,
+  newWallet,
+  outcome,
+} from './fixtures/wallets.ts';
 
 const GONE = [404, 'RESOURCE_NOT_FOUND'];
 const SIGNED = [200, COMPLETED];
@@ -26,21 +35,15 @@ describe.each(DATABASES)('a signer that the service has used before, on %s', (da
     await app[Symbol.asyncDispose]();
   });
 
-  const signAnswer = (client: TestClient, signWith: string, payload = randomBytes(32).toString('hex')) =>
-    client.submit('sign_raw_payload', {
-      signWith,
-      payload,
-      encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
-      hashFunction: 'HASH_FUNCTION_NO_OP',
-    });
-  /** Whose key the service signed with. */
-  const signedBy = async (signWith: string) => {
-    const payload = randomBytes(32).toString('hex');
-    const { body } = await signAnswer(root, signWith, payload);
-    const { r, s, v } = body.activity.result.signRawPayloadResult;
-    return await recoverAddress({ hash: `0x${payload}`, signature: { r: `0x${r}`, s: `0x${s}`, yParity: Number(v) } });
-  };
-  const sign = async (client: TestClient, signWith: string) => outcome(await signAnswer(client, signWith));
+  const sign = async (client: TestClient, signWith: string) =>
+    outcome(
+      await client.submit('sign_raw_payload', {
+        signWith,
+        payload: randomBytes(32).toString('hex'),
+        encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+        hashFunction: 'HASH_FUNCTION_NO_OP',
+      }),
+    );
 
   async function knownWallet(client = root) {
     const { walletId, addresses } = await newWallet(client);
@@ -182,17 +185,24 @@ describe.each(DATABASES)('a signer that the service has used before, on %s', (da
   });
 
   test('gives way to an account that comes to its address', async () => {
-    const { privateKeyId, address } = await knownKey();
-    const wallet = await knownWallet();
-    expect(await signedBy(address)).toBe(address);
-    await elsewhere(
-      `UPDATE wallet_account SET address = '${address}', address_key = '${address.toLowerCase()}' WHERE id = '${wallet.walletAccountId}'`,
-    );
-    expect(await signedBy(address)).toBe(wallet.address);
-    await root.run('delete_private_keys', { privateKeyIds: [privateKeyId], deleteWithoutExport: true });
-    expect(await signedBy(address)).toBe(wallet.address);
-    await root.run('delete_wallets', { walletIds: [wallet.walletId], deleteWithoutExport: true });
-    expect(await sign(root, address)).toEqual(GONE);
+    const child = await createSubOrganization(app.root, 'Twice');
+    const vector = ADDRESS_VECTORS.find(({ addressFormat }) => addressFormat === 'ADDRESS_FORMAT_ETHEREUM');
+    if (vector === undefined) throw new Error('there is no vector of Ethereum');
+    const { mnemonic, path, privateKeyHex, address } = vector;
+    await importKey(child, 'SECP256K1', privateKeyHex, ['ETHEREUM']);
+    const user = await createUser(child, 'Signer');
+    await child.run('create_policy', {
+      policyName: 'wallets',
+      effect: 'EFFECT_ALLOW',
+      consensus: `approvers.any(user, user.id == '${user.userId}')`,
+      condition: 'wallet.imported == true',
+      notes: '',
+    });
+    expect(await sign(child, address)).toEqual(SIGNED);
+    expect((await sign(user, address))[0]).toBe(403);
+    const { addresses } = await importWallet(child, mnemonic, [account('SECP256K1', path, 'ETHEREUM')]);
+    expect(addresses).toEqual([address]);
+    expect(await sign(user, address)).toEqual(SIGNED);
   });
 
   test('is gone when another program deletes it', async () => {

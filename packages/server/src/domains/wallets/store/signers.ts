@@ -67,7 +67,7 @@ export class SignerReader extends Reader {
     const moment = this.#known?.moment ?? 0;
     const found = (await this.#account(organizationId, by)) ?? (await this.#privateKey(organizationId, by));
     // The name itself too: a row that comes may be found before this one.
-    if (found !== undefined) this.#known?.keep(name, found, [organizationId, named, ...rowsOf(found)], moment);
+    if (found !== undefined) this.#known?.keep(name, found, [named, ...rowsOf(found)], moment);
     return found;
   }
 
