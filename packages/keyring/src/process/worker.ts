@@ -65,7 +65,8 @@ function serve(keyring: LocalKeyring): void {
   const pings: number[] = [];
   let waitingBytes = 0;
   let isWorking = false;
-  let reported = JSON.stringify(keyring.ringState);
+  let seen = keyring.ringState;
+  let reported = JSON.stringify(seen);
 
   /** A few in each turn of the event loop, of which the answers leave together: a call that takes long lets others in. */
   const begin = (): void => {
@@ -94,10 +95,12 @@ function serve(keyring: LocalKeyring): void {
   };
   /** Before the answer, so that whoever has it knows the ring. */
   const tellRing = (): void => {
-    const text = JSON.stringify(keyring.ringState);
+    if (keyring.ringState === seen) return;
+    seen = keyring.ringState;
+    const text = JSON.stringify(seen);
     if (text === reported) return;
     reported = text;
-    outbox.send(encodeFrame(0, ANSWER.ring, keyring.ringState));
+    outbox.send(encodeFrame(0, ANSWER.ring, seen));
   };
 
   /**
