@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Curve } from './curve.ts';
-import { descend } from './derive/derive.ts';
+import { childNode, descend } from './derive/derive.ts';
 import type { KeyNode } from './derive/node.ts';
 import { formatPath, harden } from './derive/path.ts';
 import type { Holder } from './keyring.ts';
@@ -10,7 +10,8 @@ const NODES_MAX = 1024;
 
 /**
  * Masters and parents of the accounts that were used lately, so that the next use costs one step of derivation instead
- * of PBKDF2 and all steps. A node is found only with the name that it was put under.
+ * of PBKDF2 and all steps, and those accounts that signed, which costs none. A parent leads to all its accounts, so that to
+ * keep one of them too gives nothing more away. A node is found only with the name that it was put under.
  */
 export class NodeCache {
   readonly #nodes = new SecretCache<KeyNode>(NODES_MAX, (node) => node.wipe());
@@ -35,6 +36,19 @@ export class NodeCache {
     return master && this.#nodes.put(name, descend(curve, master, levels));
   }
 
+  /** An account that has signed lately, by its path as it was written. To be used before any await. */
+  signer(wallet: string, curve: Curve, path: string): KeyNode | undefined {
+    return this.#nodes.get(`${wallet} ${curve} ${path}`);
+  }
+
+  /** The same, derived where that is needed; undefined when neither its parent nor the master is there. */
+  deriveSigner(wallet: string, curve: Curve, path: string, indices: readonly number[]): KeyNode | undefined {
+    const known = this.signer(wallet, curve, path);
+    if (known !== undefined) return known;
+    const parent = this.parentOf(wallet, curve, indices);
+    return parent && this.#nodes.put(`${wallet} ${curve} ${path}`, childNode(curve, parent, indices.at(-1) as number));
+  }
+
   clear(): void {
     this.#nodes.clear();
   }
@@ -42,11 +56,13 @@ export class NodeCache {
 
 /** A name that no other holder and no other blob has: a hash of all of them, each behind its length. */
 export function walletName({ organizationKey, organizationId, ownerId }: Holder, sealedSeed: Uint8Array): string {
-  const hash = createHash('sha256');
-  const length = new Uint8Array(4);
-  for (const part of [organizationKey, organizationId, ownerId, sealedSeed]) {
-    new DataView(length.buffer).setUint32(0, typeof part === 'string' ? Buffer.byteLength(part) : part.length);
-    hash.update(length).update(part);
+  const parts = [organizationKey, Buffer.from(organizationId), Buffer.from(ownerId), sealedSeed];
+  const bytes = Buffer.allocUnsafe(parts.reduce((length, part) => length + 4 + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.writeUInt32BE(part.length, at);
+    bytes.set(part, at + 4);
+    at += 4 + part.length;
   }
-  return hash.digest('base64');
+  return hash('sha256', bytes, 'base64');
 }

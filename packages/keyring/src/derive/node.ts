@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
 
 const SHOWN = '[secret]';
@@ -10,6 +11,7 @@ export class KeyNode {
   readonly #privateKey: Uint8Array;
   readonly #chainCode: Uint8Array;
   #publicKey: Uint8Array | undefined;
+  #signingKey: KeyObject | undefined;
   #wiped = false;
 
   constructor(privateKey: Uint8Array, chainCode: Uint8Array) {
@@ -36,12 +38,21 @@ export class KeyNode {
     return this.#publicKey;
   }
 
+  /** The key inside OpenSSL, imported once: that costs as much as a signature. */
+  signingKey(importKey: (privateKey: Uint8Array) => KeyObject): KeyObject {
+    this.#checkUsable();
+    this.#signingKey ??= importKey(this.#privateKey);
+    return this.#signingKey;
+  }
+
   /** The chain code and the public key lead from one child's key to the parent's, so they go as well. */
   wipe(): void {
     this.#wiped = true;
     this.#privateKey.fill(0);
     this.#chainCode.fill(0);
     this.#publicKey?.fill(0);
+    // OpenSSL wipes it when it is collected.
+    this.#signingKey = undefined;
   }
 
   toString(): string {

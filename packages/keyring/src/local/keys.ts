@@ -61,6 +61,15 @@ export class Keys {
     );
   }
 
+  hasOpened(organizationKey: Uint8Array, organizationId: string): boolean {
+    const { rootKeyId } = layout.decodeOrganizationKey(organizationKey);
+    return (
+      !this.closing.aborted &&
+      this.ring.has(layout.keyIdText(rootKeyId)) &&
+      this.#organizations.get(organizationName(organizationKey, organizationId)) !== undefined
+    );
+  }
+
   /** Lends the opened key for one synchronous use, so that it cannot be wiped under its user. */
   async withOrganizationKey<T>(
     organizationKey: Uint8Array,
@@ -74,7 +83,7 @@ export class Keys {
     await this.ring.ensure(rootKeyId);
     this.checkOpen();
     const root = this.ring.get(rootKeyId);
-    const name = `${Buffer.from(bytes.buffer).toString('latin1')}${organizationId}`;
+    const name = organizationName(bytes, organizationId);
     const known = this.#organizations.get(name);
     const key = known ?? this.#organizations.put(name, envelope.unwrapOrganizationKey(root, organizationId, wrapped));
     return use(key);
@@ -89,3 +98,7 @@ export class Keys {
     this.ring.wipe();
   }
 }
+
+/** Wrapped keys are all of one length. */
+const organizationName = ({ buffer, byteOffset, length }: Uint8Array, organizationId: string): string =>
+  `${Buffer.from(buffer, byteOffset, length).toString('latin1')}${organizationId}`;

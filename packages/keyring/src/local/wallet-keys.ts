@@ -3,18 +3,23 @@ import type { AccountPlan } from '../check/keys.ts';
 import type { Curve } from '../curve.ts';
 import { childNode, masterNode } from '../derive/derive.ts';
 import { seedOfEntropy } from '../derive/mnemonic.ts';
-import type { Holder } from '../keyring.ts';
+import type { KeyNode } from '../derive/node.ts';
+import { parsePath } from '../derive/path.ts';
+import type { Holder, SigningKey } from '../keyring.ts';
 import { KIND, type Kind } from '../kinds.ts';
 import * as material from '../material.ts';
 import { NodeCache, walletName } from '../node-cache.ts';
 import { Secret } from '../secret.ts';
 import { TURN } from './turn.ts';
 
+type WalletKey = Extract<SigningKey, { kind: 'wallet' }>;
 type Location = Pick<AccountPlan, 'curve' | 'indices'>;
 
 /** Who opens what was sealed, while the keyring is open. */
 interface Opener {
   checkOpen(): void;
+  /** Whether the organization's key is open now, under a root key that is there. */
+  hasOpened(organizationKey: Uint8Array, organizationId: string): boolean;
   unseal<T>(holder: Holder, kind: Kind, sealed: Uint8Array, use: (plaintext: Uint8Array) => T): Promise<Awaited<T>>;
   withOrganizationKey<T>(organizationKey: Uint8Array, organizationId: string, use: () => T): Promise<T>;
 }
@@ -31,6 +36,28 @@ export class WalletKeys {
 
   clear(): void {
     this.#nodes.clear();
+  }
+
+  /** Lends the account that signs, for one synchronous use, and keeps it. At once where it was kept before. */
+  lendSigner<T>(holder: Holder, key: WalletKey, use: (node: KeyNode) => T): T | Promise<T> {
+    const wallet = walletName(holder, key.sealed);
+    // Also when the account is kept: a holder whose root key was removed has no access any more.
+    if (this.#opener.hasOpened(holder.organizationKey, holder.organizationId)) {
+      const node = this.#nodes.signer(wallet, key.curve, key.path);
+      if (node !== undefined) return use(node);
+    }
+    return this.#deriveSigner(holder, wallet, key, use);
+  }
+
+  async #deriveSigner<T>(holder: Holder, wallet: string, key: WalletKey, use: (node: KeyNode) => T): Promise<T> {
+    const { sealed, curve, path } = key;
+    const indices = parsePath(path);
+    for (;;) {
+      await this.#opener.withOrganizationKey(holder.organizationKey, holder.organizationId, () => {});
+      const node = this.#nodes.deriveSigner(wallet, curve, path, indices);
+      if (node !== undefined) return use(node);
+      await this.#loadMasters(wallet, holder, sealed, [curve]);
+    }
   }
 
   /** Lends the private key at each location, for one synchronous use. */

@@ -61,12 +61,13 @@ export async function sign(
   scheme: SigningScheme,
   payloads: readonly Uint8Array[],
 ): Promise<Signature[]> {
+  const signSome = (some: readonly Uint8Array[]) =>
+    withSigningKey(keys, owner, key, (bytes, kept) => signAll(key.curve, scheme, bytes, some, kept));
+  if (payloads.length <= TURN) return signSome(payloads);
   const signatures: Signature[] = [];
   for (let start = 0; start < payloads.length; start += TURN) {
     if (start > 0) await setImmediate();
-    const turn = payloads.slice(start, start + TURN);
-    const made = await withSigningKey(keys, owner, key, (bytes) => signAll(key.curve, scheme, bytes, turn));
-    signatures.push(...made);
+    signatures.push(...(await signSome(payloads.slice(start, start + TURN))));
   }
   return signatures;
 }

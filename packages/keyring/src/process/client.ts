@@ -65,7 +65,8 @@ export class ProcessKeyring extends CallMethods implements Keyring {
     const { isCheckedByClient, sharing } = transportOf(method);
     const sent = isCheckedByClient === true ? checkArguments(method, args) : args;
     if (sharing === undefined) return this.#process.call(method, sent);
-    const parts = partsOf(sent, sharing, this.#process.idleThreads);
+    const parts = partsOf(sent, sharing, () => this.#process.idleThreads);
+    if (parts.length === 1) return sharing.unpack((await this.#process.call(method, sent)) as Uint8Array);
     const answers = await Promise.all(parts.map((part) => this.#process.call(method, part)));
     return answers.flatMap((answer) => sharing.unpack(answer as Uint8Array));
   }

@@ -161,18 +161,18 @@ export class KeyringProcess {
     clearTimeout(timer);
   }
 
-  async #callUp(method: Method, args: readonly unknown[]): Promise<unknown> {
-    if (this.closing.aborted) throw closed();
-    if (!this.#isUp) throw gone();
+  #callUp(method: Method, args: readonly unknown[]): Promise<unknown> {
+    if (this.closing.aborted) return Promise.reject(closed());
+    if (!this.#isUp) return Promise.reject(gone());
     return this.#send(method, args);
   }
 
-  async #send(method: Method, args: readonly unknown[]): Promise<unknown> {
+  #send(method: Method, args: readonly unknown[]): Promise<unknown> {
     const [first] = this.#lines;
-    if (first === undefined) throw gone();
+    if (first === undefined) return Promise.reject(gone());
     const { calls, bytes } = this.load;
     if (calls >= PENDING_MAX || bytes >= PENDING_BYTES_MAX)
-      throw new KeyringError('UNAVAILABLE', 'the keyring has too much to do');
+      return Promise.reject(new KeyringError('UNAVAILABLE', 'the keyring has too much to do'));
     switch (transportOf(method).route.to) {
       case 'any':
         return this.#idlest(first).call(method, args);

@@ -38,11 +38,14 @@ function open(): { readonly thread: FakeThread; readonly line: Line } {
   return { thread, line: new Line(thread, () => {}) };
 }
 
+/** Calls of one turn of the event loop leave at its end. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 async function beat(line: Line, times: number): Promise<number[]> {
   const silences: number[] = [];
   for (let time = 0; time < times; time += 1) {
     silences.push(line.beat());
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
   }
   return silences;
 }
@@ -57,6 +60,7 @@ test.each<[Method, number]>([
   const { thread, line } = open();
   thread.isAlive = false;
   const answered = line.call('seal', []);
+  await turn();
   thread.isAlive = true;
   const [{ id }] = thread.calls as [Frame];
   thread.answer({ id }, 'sealed');
@@ -93,6 +97,6 @@ test('a thread is asked at each beat, and its silence counted in beats', async (
   thread.isAlive = true;
   // Whatever it says ends the silence.
   thread.answer({ id: 7 });
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   expect(await beat(line, 2)).toEqual([0, 0]);
 });

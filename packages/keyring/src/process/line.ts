@@ -6,6 +6,7 @@ import { KeyringError } from '../errors.ts';
 import type { RingState } from '../keyring.ts';
 import type { Refusal } from './channel.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
+import { Outbox } from './outbox.ts';
 import { ANSWER, ANSWER_BYTES_MAX, detached, errorOf, late, numberOf } from './protocol.ts';
 
 /** The service's end of a pipe, which keeps a process alive or not. */
@@ -31,6 +32,7 @@ const PING = encodeFrame(0, numberOf('ping'), []);
 /** A thread of the keyring process as the service sees it: calls, and the answers to them. */
 export class Line {
   readonly #pipe: Pipe;
+  readonly #outbox: Outbox;
   readonly #pending = new Map<number, Pending>();
   readonly #ringChanged: (ring: RingState) => void;
   #pendingBytes = 0;
@@ -41,6 +43,7 @@ export class Line {
 
   constructor(pipe: Pipe, ringChanged: (ring: RingState) => void) {
     this.#pipe = pipe;
+    this.#outbox = new Outbox(pipe);
     this.#ringChanged = ringChanged;
     const reader = new FrameReader(
       () => ANSWER_BYTES_MAX,
@@ -85,7 +88,7 @@ export class Line {
       const lastBeat = this.#beats + transportOf(method).route.seconds;
       this.#pending.set(id, { resolve, reject, lastBeat, bytes: frame.length });
       this.#pendingBytes += frame.length;
-      this.#pipe.write(frame);
+      this.#outbox.send(frame);
     });
   }
 

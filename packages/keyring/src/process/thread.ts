@@ -3,6 +3,7 @@ import { KeyringError } from '../errors.ts';
 import { LocalKeyring } from '../local-keyring.ts';
 import type { Order, Report } from './channel.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
+import { Outbox } from './outbox.ts';
 import { openPipe } from './pipe.ts';
 import { ANSWER, bytesMaxOf, methodOf, numberOf, refusalOf, unpackArguments } from './protocol.ts';
 
@@ -18,6 +19,9 @@ const PINGS_MAX = 64;
 /** Each call counts for so much more, because those without arguments are bounded too. */
 const CALL_BYTES = 4096;
 const PING = numberOf('ping');
+/** How many calls begin in one turn of the event loop, unless they take longer than this together. */
+const TURN_CALLS_MAX = 16;
+const TURN_MS_MAX = 2;
 
 /** Opens the ring and serves the line with this descriptor. */
 export async function openThread(rootKey: string, { create, methods }: Order, fd: number): Promise<Report> {
@@ -39,14 +43,17 @@ function checkVersion(methods: Order['methods']): void {
 
 function serve(keyring: LocalKeyring, fd: number): void {
   const line = openPipe(fd);
+  const outbox = new Outbox(line);
   const waiting: Frame[] = [];
   const pings: number[] = [];
   let waitingBytes = 0;
   let isWorking = false;
-  let reported = JSON.stringify(keyring.ringState);
+  let seen = keyring.ringState;
+  let reported = JSON.stringify(seen);
 
-  /** One in each turn of the event loop: a call that takes long lets others in between. */
+  /** A few in each turn of the event loop, of which the answers leave together: a call that takes long lets others in. */
   const begin = (): void => {
+    outbox.flush();
     isWorking = false;
     if (waiting.length === 0) return;
     isWorking = true;
@@ -55,22 +62,28 @@ function serve(keyring: LocalKeyring, fd: number): void {
       line.once('drain', begin);
       return;
     }
-    void finish(waiting.shift() as Frame);
+    const endsAtMs = performance.now() + TURN_MS_MAX;
+    for (let count = 0; count < TURN_CALLS_MAX && waiting.length > 0; count += 1) {
+      void finish(waiting.shift() as Frame);
+      if (performance.now() > endsAtMs) break;
+    }
     setImmediate(begin);
   };
   const finish = async (frame: Frame): Promise<void> => {
     const answer = await answerTo(keyring, frame);
     tellRing();
-    line.write(answer);
+    outbox.send(answer);
     waitingBytes -= sizeOf(frame);
     if (line.isPaused() && waitingBytes < WAITING_BYTES_MAX) line.resume();
   };
   /** Before the answer, so that whoever has it knows the ring. */
   const tellRing = (): void => {
-    const text = JSON.stringify(keyring.ringState);
+    if (keyring.ringState === seen) return;
+    seen = keyring.ringState;
+    const text = JSON.stringify(seen);
     if (text === reported) return;
     reported = text;
-    line.write(encodeFrame(0, ANSWER.ring, keyring.ringState));
+    outbox.send(encodeFrame(0, ANSWER.ring, seen));
   };
 
   /**

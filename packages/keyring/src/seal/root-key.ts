@@ -17,6 +17,7 @@ export class RootKeyRing {
   readonly #source: RootKeySource;
   #keys = new Map<string, RootKey>();
   #activeId = '';
+  #state: RingState | undefined;
   #closed = false;
   #reloading: Promise<void> = Promise.resolve();
   #changing: Promise<void> = Promise.resolve();
@@ -64,8 +65,10 @@ export class RootKeyRing {
     await reloaded;
   }
 
+  /** The same object until the ring is read again. */
   get state(): RingState {
-    return { active: this.#activeId, ids: [...this.#keys.keys()] };
+    this.#state ??= { active: this.#activeId, ids: [...this.#keys.keys()] };
+    return this.#state;
   }
 
   /** Reads the file again in any case. */
@@ -139,6 +142,7 @@ export class RootKeyRing {
   #replace(keys: Map<string, RootKey>): void {
     for (const { key } of this.#keys.values()) key.fill(0);
     this.#keys = keys;
+    this.#state = undefined;
   }
 
   /** A file that cannot be read leaves the keys in memory as they are. */

@@ -14,8 +14,11 @@ export function signEd25519(message: Uint8Array, privateKey: Uint8Array): Uint8A
 
 /** To import the key costs as much as a signature, so it is done once. */
 export function signAllEd25519(messages: readonly Uint8Array[], privateKey: Uint8Array): Uint8Array[] {
-  const key = importKey(privateKey);
-  return messages.map((message) => new Uint8Array(sign(null, message, key)));
+  return signAllWithEd25519Key(messages, importKey(privateKey));
+}
+
+export function signAllWithEd25519Key(messages: readonly Uint8Array[], key: KeyObject): Uint8Array[] {
+  return messages.map((message) => sign(null, message, key));
 }
 
 export function ed25519PublicKey(privateKey: Uint8Array): Uint8Array {

@@ -8,7 +8,7 @@ import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { DescribeContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { SendReader } from '../sends/store/sends.ts';
-import { WalletReader } from '../wallets/store/wallets.ts';
+import { SignerReader } from '../wallets/store/signers.ts';
 import { earnConfigOf } from './config.ts';
 import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from './contract-addresses.ts';
 import type { CatalogVault } from './earn.ts';
@@ -72,7 +72,8 @@ export async function wishFor(context: DescribeContext, asked: Asked): Promise<W
 
 /** The fees must be claimable, and that needs the key (protocol/earn 2.2). */
 async function requireFeeWallet({ read, actor }: DescribeContext, address: string): Promise<void> {
-  const account = (await read(WalletReader).signer(actor.organizationId, { address }))?.account;
+  const found = await read(SignerReader).find(actor.organizationId, { address });
+  const account = found?.kind === 'wallet-account' ? found.account : undefined;
   const isEthereum =
     account?.curve === 'CURVE_SECP256K1' &&
     ethereumAddress(Buffer.from(account.publicKey, 'hex')) === address.toLowerCase();

@@ -5,8 +5,7 @@ import { InstallationReader } from '../../core/store/installation.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { PrivateKeyReader } from '../wallets/store/private-keys.ts';
-import { WalletReader } from '../wallets/store/wallets.ts';
+import { SignerReader } from '../wallets/store/signers.ts';
 import { SendReader } from './store/sends.ts';
 
 interface SignerParts {
@@ -22,13 +21,14 @@ export function createSendSigner({ storage: { read }, keyring }: SignerParts): S
     organizationId: OrganizationId,
     address: string,
   ): Promise<{ readonly ownerId: string; readonly key: SigningKey } | undefined> {
-    const found = await read(WalletReader).signer(organizationId, { address });
-    if (found !== undefined) {
-      const { walletId, curve, path } = found.account;
-      return { ownerId: walletId, key: { kind: 'wallet', sealed: found.sealedSeed, curve, path } };
+    const found = await read(SignerReader).find(organizationId, { address });
+    if (found === undefined) return undefined;
+    if (found.kind === 'wallet-account') {
+      const { curve, path } = found.account;
+      return { ownerId: found.wallet.id, key: { kind: 'wallet', sealed: found.wallet.sealedSeed, curve, path } };
     }
-    const key = await read(PrivateKeyReader).byAddress(organizationId, address);
-    return key && { ownerId: key.id, key: { kind: 'private-key', sealed: key.sealedKey, curve: key.curve } };
+    const { id, sealedKey, curve } = found.key;
+    return { ownerId: id, key: { kind: 'private-key', sealed: sealedKey, curve } };
   }
 
   return {

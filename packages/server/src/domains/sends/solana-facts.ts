@@ -32,7 +32,7 @@ export async function solanaFactsOf(
   const parsed = seenBy(transaction, first);
   // What a transaction says does not depend on who signs it.
   const said = transactionNamespaces(parsed, await interfacesOf(context, parsed));
-  return await Promise.all(signers.map(async (signer) => ({ ...said, ...(await signerFacts(context, signer)) })));
+  return signers.map((signer) => ({ ...said, ...signerFacts(signer) }));
 }
 
 /** What the signers lose together, and each of their wallets. */

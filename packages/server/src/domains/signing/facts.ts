@@ -19,17 +19,16 @@ import type { FactsContext, Movements } from '../../engine/define.ts';
 import { groupBy } from '../../lib/collections.ts';
 import type { Namespaces } from '../../policy/index.ts';
 import { ContractInterfaceReader } from '../policies/store/contract-interfaces.ts';
-import { WalletReader } from '../wallets/store/wallets.ts';
 import { FeeWrappers } from './fee-wrappers.ts';
 import type { Signer } from './signer.ts';
 
 /**
- * `wallet` and `wallet_account`, or `private_key`. A wallet that went away meanwhile must not leave its rules behind.
+ * `wallet` and `wallet_account`, or `private_key`, as they were when the signer was found. A change that rules can see, or
+ * that takes the signer away, raises the authority version, and the transaction decides again (docs/decisions/0001).
  */
-export async function signerFacts({ read, actor }: FactsContext, { source }: Signer): Promise<Namespaces> {
+export function signerFacts({ source }: Signer): Namespaces {
   if (source.kind === 'private-key') return { private_key: privateKeyFacts(source.key) };
-  const wallet = await read(WalletReader).get(actor.organizationId, source.account.walletId);
-  return { wallet: walletFacts(wallet), wallet_account: walletAccountFacts(source.account) };
+  return { wallet: walletFacts(source.wallet), wallet_account: walletAccountFacts(source.account) };
 }
 
 /**
@@ -112,7 +111,7 @@ export async function transactionFacts(
   signer: Signer | undefined,
   transactions: readonly ParsedTransaction[],
 ): Promise<Namespaces[]> {
-  const target = signer && (await signerFacts(context, signer));
+  const target = signer && signerFacts(signer);
   return await Promise.all(
     transactions.map(async (parsed) => ({
       ...transactionNamespaces(parsed, await interfacesOf(context, parsed)),

@@ -7,9 +7,7 @@ import { chunks } from '../../lib/collections.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { addressKey } from '../../storage/address-key.ts';
-import type { PrivateKey, WalletAccount } from '../wallets/model.ts';
-import { PrivateKeyReader } from '../wallets/store/private-keys.ts';
-import { WalletReader } from '../wallets/store/wallets.ts';
+import { SignerReader, type StoredSigner } from '../wallets/store/signers.ts';
 
 const PAYLOADS_PER_CALL = 500;
 
@@ -22,9 +20,7 @@ export interface Signer {
   readonly ownerId: string;
   readonly key: SigningKey;
   /** What it is among the organization's keys. */
-  readonly source:
-    | { readonly kind: 'wallet-account'; readonly account: WalletAccount }
-    | { readonly kind: 'private-key'; readonly key: PrivateKey };
+  readonly source: StoredSigner;
 }
 
 /**
@@ -45,30 +41,34 @@ export async function findSigner(
 ): Promise<Signer | undefined> {
   const { organizationId } = actor;
   const byId = isUuid(signWith.toLowerCase());
-  const found = await read(WalletReader).signer(
+  const source = await read(SignerReader).find(
     organizationId,
     byId ? { id: signWith.toLowerCase() } : { address: signWith },
   );
-  if (found !== undefined) return walletSigner(found.account, found.account.walletId, found.sealedSeed);
-  const key = byId
-    ? await read(PrivateKeyReader).find(organizationId, signWith.toLowerCase())
-    : await read(PrivateKeyReader).byAddress(organizationId, signWith);
-  return key && privateKeySigner(key, byId ? undefined : signWith);
+  if (source === undefined) return undefined;
+  return source.kind === 'wallet-account'
+    ? walletSigner(source)
+    : privateKeySigner(source, byId ? undefined : signWith);
 }
 
-function walletSigner(account: WalletAccount, walletId: string, sealed: Uint8Array): Signer {
+function walletSigner(source: Extract<StoredSigner, { kind: 'wallet-account' }>): Signer {
+  const { account, wallet } = source;
   const { curve, path, publicKey, address, addressFormat } = account;
   const named = { curve, publicKey: Buffer.from(publicKey, 'hex'), address, addressFormat };
   return {
     account: named,
     addresses: [named],
-    ownerId: walletId,
-    key: { kind: 'wallet', sealed, curve, path },
-    source: { kind: 'wallet-account', account },
+    ownerId: wallet.id,
+    key: { kind: 'wallet', sealed: wallet.sealedSeed, curve, path },
+    source,
   };
 }
 
-function privateKeySigner(key: PrivateKey, signWith: string | undefined): Signer {
+function privateKeySigner(
+  source: Extract<StoredSigner, { kind: 'private-key' }>,
+  signWith: string | undefined,
+): Signer {
+  const { key } = source;
   const { curve, sealedKey } = key;
   const publicKey = Buffer.from(key.publicKey, 'hex');
   const addresses = key.addresses.map(({ format, address }) => ({ curve, publicKey, address, addressFormat: format }));
@@ -80,7 +80,7 @@ function privateKeySigner(key: PrivateKey, signWith: string | undefined): Signer
     addresses: named === undefined ? addresses : [named],
     ownerId: key.id,
     key: { kind: 'private-key', sealed: sealedKey, curve },
-    source: { kind: 'private-key', key },
+    source,
   };
 }
 

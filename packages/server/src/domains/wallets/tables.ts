@@ -89,6 +89,7 @@ export const tables: readonly Table[] = [
       ux_wallet_name: { columns: ['organization_id', 'name'], message: 'a wallet with this name already exists' },
     },
     sealed: [{ column: 'sealed_seed', kind: 'wallet-seed' }],
+    revises: ['id'],
     erased: { by: 'id' },
   }),
   defineTable('wallet_account', {
@@ -102,6 +103,7 @@ export const tables: readonly Table[] = [
         message: 'a wallet account with this name already exists',
       },
     },
+    revises: ['id', 'address_key'],
     erased: { by: 'id' },
   }),
   defineTable('private_key', {
@@ -112,12 +114,15 @@ export const tables: readonly Table[] = [
       },
     },
     sealed: [{ column: 'sealed_key', kind: 'private-key' }],
+    revises: ['id'],
     erased: { by: 'id' },
   }),
   defineTable('private_key_address', {
+    revises: ['private_key_id', 'address_key'],
     erased: { by: 'private_key_id' },
   }),
   defineTable('private_key_tag', {
+    revises: ['private_key_id'],
     erased: { by: 'private_key_id' },
   }),
   defineTable('import_target', {

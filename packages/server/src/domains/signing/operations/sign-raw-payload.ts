@@ -68,8 +68,8 @@ export const signRawPayload = defineActivity({
     return { signer, input };
   },
   exposes: ({ hashFunction, encoding }) => ({ hash_function: hashFunction, encoding }),
-  async facts(context, { payload, encoding }, { signer }) {
-    const target = await signerFacts(context, signer);
+  async facts(_context, { payload, encoding }, { signer }) {
+    const target = signerFacts(signer);
     return payloadElements(encoding as PayloadEncoding, [payload]).map((element) => ({ ...element, ...target }));
   },
   movements: async (context, { payload, encoding }, { signer }) =>

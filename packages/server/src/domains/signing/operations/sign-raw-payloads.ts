@@ -63,8 +63,8 @@ export const signRawPayloads = defineActivity({
     return { signer, inputs };
   },
   exposes: ({ hashFunction, encoding }) => ({ hash_function: hashFunction, encoding }),
-  async facts(context, { payloads, encoding }, { signer }) {
-    const target = await signerFacts(context, signer);
+  async facts(_context, { payloads, encoding }, { signer }) {
+    const target = signerFacts(signer);
     return payloadElements(encoding as PayloadEncoding, payloads).map((element) => ({ ...element, ...target }));
   },
   movements: async (context, { payloads, encoding }, { signer }) =>

@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Curve } from '../../../core/model.ts';
 import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -7,9 +7,9 @@ import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { Schema } from '../../../storage/schema.ts';
+import type { KeptValues } from '../../../storage/revisions.ts';
 import { statement } from '../../../storage/statement.ts';
-import { Reader, type Transaction } from '../../../storage/store.ts';
+import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Wallet, WalletAccount } from '../model.ts';
 import type { WalletAccountTable, WalletTable } from '../tables.ts';
@@ -18,7 +18,7 @@ const ROWS_PER_INSERT = 500;
 /** Accounts of one wallet that a statement deletes: many more would take longer than a statement may. */
 const ROWS_PER_DELETE = 10_000;
 
-const toWallet = (row: Selectable<WalletTable>): Wallet => ({
+export const toWallet = (row: Selectable<WalletTable>): Wallet => ({
   id: row.id as WalletId,
   name: row.name,
   sealedSeed: row.sealed_seed,
@@ -28,7 +28,7 @@ const toWallet = (row: Selectable<WalletTable>): Wallet => ({
   updatedAtMs: row.updated_at_ms,
 });
 
-const toAccount = (row: Selectable<WalletAccountTable>): WalletAccount => ({
+export const toAccount = (row: Selectable<WalletAccountTable>): WalletAccount => ({
   id: row.id as WalletAccountId,
   walletId: row.wallet_id as WalletId,
   name: row.name ?? undefined,
@@ -64,25 +64,6 @@ const accountsByAddress = statement('wallet-accounts-by-address', (db, { organiz
     .limit(10),
 );
 
-/** An account with the seed it is derived from: all that a signature needs, in one statement. */
-const signers = (db: Kysely<Schema>, organizationId: string) =>
-  db
-    .selectFrom('wallet_account')
-    .innerJoin('wallet', (join) =>
-      join
-        .onRef('wallet.organization_id', '=', 'wallet_account.organization_id')
-        .onRef('wallet.id', '=', 'wallet_account.wallet_id'),
-    )
-    .selectAll('wallet_account')
-    .select('wallet.sealed_seed')
-    .where('wallet_account.organization_id', '=', organizationId);
-const signerById = statement('wallet-signer-by-id', (db, { organizationId, id }: Key) =>
-  signers(db, organizationId).where('wallet_account.id', '=', id),
-);
-const signerByAddress = statement('wallet-signer-by-address', (db, { organizationId, id }: Key) =>
-  signers(db, organizationId).where('wallet_account.address_key', '=', id).orderBy('wallet_account.id').limit(1),
-);
-
 const CURVES: readonly Curve[] = ['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'];
 
 /** What a path can be stored under: itself and, on Ed25519, with every level hardened. */
@@ -94,21 +75,23 @@ export const accountNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'wallet account not found in this organization');
 
 export class WalletReader extends Reader {
-  /** The account of this id or address, the oldest of several, and its wallet's seed. */
-  async signer(
-    organizationId: OrganizationId,
-    by: { readonly id: string } | { readonly address: string },
-  ): Promise<{ readonly account: WalletAccount; readonly sealedSeed: Uint8Array } | undefined> {
-    const [row] =
-      'id' in by
-        ? await signerById(this.db, { organizationId, id: by.id })
-        : await signerByAddress(this.db, { organizationId, id: addressKey(by.address) });
-    return row === undefined ? undefined : { account: toAccount(row), sealedSeed: row.sealed_seed };
+  readonly #known: KeptValues<Wallet> | undefined;
+
+  constructor(connection: Connection) {
+    super(connection);
+    this.#known = keptValues(connection);
   }
 
   async find(organizationId: OrganizationId, walletId: string): Promise<Wallet | undefined> {
+    const name = `${organizationId} ${walletId}`;
+    const known = this.#known?.get(name);
+    if (known !== undefined) return known;
+    const moment = this.#known?.moment ?? 0;
     const [row] = await walletById(this.db, { organizationId, id: walletId });
-    return row === undefined ? undefined : toWallet(row);
+    if (row === undefined) return undefined;
+    const wallet = toWallet(row);
+    this.#known?.keep(name, wallet, [walletId], moment);
+    return wallet;
   }
 
   async get(organizationId: OrganizationId, walletId: string): Promise<Wallet> {
