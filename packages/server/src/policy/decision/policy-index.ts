@@ -1,5 +1,6 @@
+import { compileNode } from '../evaluate/compile.ts';
 import type { Expression } from '../evaluate/expression.ts';
-import type { Frame } from '../evaluate/frame.ts';
+import type { Frame, Run } from '../evaluate/frame.ts';
 import { textOf } from '../evaluate/values.ts';
 import { RuntimeFailure } from '../language/errors.ts';
 import type { ConditionFacts, PolicyUser } from '../language/structs.ts';
@@ -45,8 +46,18 @@ export interface Cost {
   readonly perApprover: number;
 }
 
-/** Over all policies: some 20 MB. Those beyond it are evaluated. */
-const MATCHES_MAX = 200_000;
+/**
+ * A match for so many characters of policies, each of which counts a hundred more, as for the cache that keeps them: the
+ * index takes a fifth of what the compiled policies take at most. Policies beyond are evaluated.
+ */
+const CHARACTERS_PER_MATCH = 40;
+
+const roomFor = (policies: readonly PreparedPolicy[]): number =>
+  policies.reduce(
+    (sum, { policy: { condition, consensus, time } }) =>
+      [condition, consensus, time].reduce((all, text) => all + (text?.length ?? 0), sum + 100),
+    0,
+  ) / CHARACTERS_PER_MATCH;
 
 export const NO_COST: Cost = { once: 0, perElement: 0, perApprover: 0 };
 
@@ -60,14 +71,21 @@ interface Findable {
   readonly steps: { readonly time: number; readonly condition: number; readonly consensus: number };
 }
 
+/** A read, compiled once for all policies. */
+interface Column {
+  readonly name: string;
+  readonly type: Read['type'];
+  readonly run: Run;
+}
+
 /** The policies that read the same: a comparison counts only where all of it can be read. */
 interface Group {
-  readonly reads: readonly Read[];
+  readonly columns: readonly Column[];
   readonly namesApprovers: boolean;
   readonly positions: number[];
 }
 
-export function indexPolicies(policies: readonly PreparedPolicy[], matchesMax: number = MATCHES_MAX): PolicyIndex {
+export function indexPolicies(policies: readonly PreparedPolicy[], matchesMax = roomFor(policies)): PolicyIndex {
   const others: number[] = [];
   const findable: Findable[] = [];
   let room = matchesMax;
@@ -83,6 +101,12 @@ export function indexPolicies(policies: readonly PreparedPolicy[], matchesMax: n
       crowds.set(column, value, (crowds.get(column, value) ?? 0) + 1);
     }
   }
+  const columns = new Map<string, Column>();
+  const columnFor = ({ column: name, type, tree, node }: Read): Column => {
+    const column = columns.get(name) ?? { name, type, run: compileNode(tree, node) };
+    columns.set(name, column);
+    return column;
+  };
   const groups = new Map<string, Group>();
   const positions = new Table<number[]>();
   const costs = new Map<number, Cost>();
@@ -90,7 +114,7 @@ export function indexPolicies(policies: readonly PreparedPolicy[], matchesMax: n
     const requirement = rarest(requirements, crowds);
     const namesApprovers = requirement === named;
     const key = [String(namesApprovers), ...reads.map(({ column }) => column).sort()].join(' ');
-    const group = groups.get(key) ?? { reads, namesApprovers, positions: [] };
+    const group = groups.get(key) ?? { columns: reads.map(columnFor), namesApprovers, positions: [] };
     groups.set(key, group);
     group.positions.push(position);
     costs.set(position, {
@@ -130,31 +154,31 @@ function find(groups: readonly Group[], positions: Table<number[]>, { conditions
   };
   for (const match of approving ?? []) add(match);
   const usable = new Map<string, boolean>();
-  const use = (read: Read): boolean => {
-    const known = usable.get(read.column);
+  const use = ({ name, type, run }: Column): boolean => {
+    const known = usable.get(name);
     if (known !== undefined) return known;
-    const longest = positions.longest(read.column);
+    const longest = positions.longest(name);
     const isUsed = conditions.every((facts) => {
-      const value = readValue(read, facts);
-      if (value === undefined || !isUsable(read.type, value)) return false;
-      for (const item of read.type.kind === 'list' ? (value as readonly unknown[]) : [value]) {
+      const value = readValue(run, facts);
+      if (value === undefined || !isUsable(type, value)) return false;
+      for (const item of type.kind === 'list' ? (value as readonly unknown[]) : [value]) {
         // No literal is as long, so a long text need not be looked at.
-        if ((textOf(item)?.length ?? 0) <= longest) add({ column: read.column, value: spellingOf(item) });
+        if ((textOf(item)?.length ?? 0) <= longest) add({ column: name, value: spellingOf(item) });
       }
       return true;
     });
-    usable.set(read.column, isUsed);
+    usable.set(name, isUsed);
     return isUsed;
   };
   for (const group of groups) {
-    const isSure = (!group.namesApprovers || approving !== undefined) && group.reads.every(use);
+    const isSure = (!group.namesApprovers || approving !== undefined) && group.columns.every(use);
     if (!isSure) for (const position of group.positions) found.push(position);
   }
   return found;
 }
 
 /** As an evaluation would read it; undefined where that fails. */
-function readValue({ run }: Read, facts: ConditionFacts): unknown {
+function readValue(run: Run, facts: ConditionFacts): unknown {
   const frame: Frame = { roots: facts, slots: [], fuel: POLICY_LIMITS.steps };
   try {
     return run(frame);

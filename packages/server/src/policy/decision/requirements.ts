@@ -1,6 +1,6 @@
-import { CRON_SPAN_STEPS, compileNode } from '../evaluate/compile.ts';
+import { CRON_SPAN_STEPS } from '../evaluate/compile.ts';
 import { constantOf } from '../evaluate/constants.ts';
-import { type Run, TEXT_PER_STEP } from '../evaluate/frame.ts';
+import { TEXT_PER_STEP } from '../evaluate/frame.ts';
 import { foldKey, textOf } from '../evaluate/values.ts';
 import type { CompareNode, Node } from '../language/ast.ts';
 import { descend } from '../language/ast.ts';
@@ -12,7 +12,8 @@ import { isNumber, isText, type Type } from '../language/types.ts';
 export interface Read {
   readonly column: string;
   readonly type: Type;
-  readonly run: Run;
+  readonly tree: CheckedTree;
+  readonly node: Node;
 }
 
 /** A value that a column must have. */
@@ -106,7 +107,7 @@ function readsOf(tree: CheckedTree, root: Node, nameOf: ColumnOf): Pick<Comparis
     const type = typeIn(tree, node);
     const column = isFit(type) ? nameOf(node) : undefined;
     if (column === undefined) return false;
-    if (!reads.has(column)) reads.set(column, { column, type, run: compileNode(tree, node) });
+    if (!reads.has(column)) reads.set(column, { column, type, tree, node });
     if (type.kind === 'list') steps += LIST_LENGTH_MAX;
     if (type.kind === 'key' || node.kind === 'slice') steps += TEXT_STEPS_MAX;
     return true;
