@@ -6,7 +6,6 @@ import { RuntimeFailure } from '../language/errors.ts';
 import type { ConditionFacts, PolicyUser } from '../language/structs.ts';
 import { POLICY_LIMITS } from '../limits.ts';
 import { matchesOf, namedApprovers } from './approver-requirements.ts';
-import type { PreparedPolicy } from './policy-set.ts';
 import {
   type Comparisons,
   comparisonsOf,
@@ -17,6 +16,15 @@ import {
   spellingOf,
   stepsOfTime,
 } from './requirements.ts';
+
+/** The expressions of a policy, as far as they are valid. */
+export interface PolicyExpressions {
+  readonly condition: Expression<'condition'> | undefined;
+  readonly consensus: Expression<'consensus'> | undefined;
+  readonly time: Expression<'time'> | undefined;
+  /** What is wrong with one of them; undefined for nothing. */
+  readonly invalid: object | undefined;
+}
 
 /** What a decision is about, as far as policies are found by it. */
 export interface Sought {
@@ -52,10 +60,10 @@ export interface Cost {
  */
 const CHARACTERS_PER_MATCH = 40;
 
-const roomFor = (policies: readonly PreparedPolicy[]): number =>
+const roomFor = (policies: readonly PolicyExpressions[]): number =>
   policies.reduce(
-    (sum, { policy: { condition, consensus, time } }) =>
-      [condition, consensus, time].reduce((all, text) => all + (text?.length ?? 0), sum + 100),
+    (sum, { condition, consensus, time }) =>
+      [condition, consensus, time].reduce((all, expression) => all + (expression?.text.length ?? 0), sum + 100),
     0,
   ) / CHARACTERS_PER_MATCH;
 
@@ -85,7 +93,7 @@ interface Group {
   readonly positions: number[];
 }
 
-export function indexPolicies(policies: readonly PreparedPolicy[], matchesMax = roomFor(policies)): PolicyIndex {
+export function indexPolicies(policies: readonly PolicyExpressions[], matchesMax = roomFor(policies)): PolicyIndex {
   const others: number[] = [];
   const findable: Findable[] = [];
   let room = matchesMax;
@@ -209,7 +217,10 @@ const kept = <E extends object, T>(cache: WeakMap<E, T | 'none'>, key: E, make: 
 };
 
 /** What a policy can be found by, or undefined for one that has to be evaluated. */
-function findableAs(position: number, { condition, consensus, time, invalid }: PreparedPolicy): Findable | undefined {
+function findableAs(
+  position: number,
+  { condition, consensus, time, invalid }: PolicyExpressions,
+): Findable | undefined {
   const timeSteps = time === undefined ? 0 : stepsOfTime(time.tree);
   if (invalid !== undefined || timeSteps === undefined) return undefined;
   const comparisons =

@@ -8,7 +8,14 @@ import type { StaticError } from '../language/errors.ts';
 import type { Namespaces } from '../language/structs.ts';
 import { type Hazard, hazardOf, possibleTypes } from './concern.ts';
 import { type ConsensusShape, shapeOf } from './consensus-shape.ts';
-import { type Cost, indexPolicies, NO_COST, type PolicyIndex, type Sought } from './policy-index.ts';
+import {
+  type Cost,
+  indexPolicies,
+  NO_COST,
+  type PolicyExpressions,
+  type PolicyIndex,
+  type Sought,
+} from './policy-index.ts';
 
 export type PolicyEffect = 'EFFECT_ALLOW' | 'EFFECT_DENY';
 
@@ -46,11 +53,8 @@ export interface InvalidExpression {
   readonly error: StaticError;
 }
 
-export interface PreparedPolicy {
+export interface PreparedPolicy extends PolicyExpressions {
   readonly policy: Policy;
-  readonly condition: Expression<'condition'> | undefined;
-  readonly consensus: Expression<'consensus'> | undefined;
-  readonly time: Expression<'time'> | undefined;
   readonly invalid: InvalidExpression | undefined;
   /** The activity types for which the condition can be true. */
   readonly types: TypeSet;
