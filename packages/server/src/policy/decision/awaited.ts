@@ -25,11 +25,10 @@ export function awaited(input: DecisionInput): Awaited {
   const { activity, policies } = input;
   if (activity.governedBy !== 'policy' || decision.openTo.policies.length === 0) return { decision, policies: [] };
   const { consensus: facts, approved, search } = circumstancesOf(input, activity);
-  const prepared = new Map(policies.policies.map((policy) => [policy.policy.id, policy]));
   return {
     decision,
     policies: decision.openTo.policies.map((pending): AwaitedPolicy => {
-      const { policy, consensus } = prepared.get(pending.policyId) ?? {};
+      const { policy, consensus } = policies.byId.get(pending.policyId) ?? {};
       const progress: ConsensusProgress | undefined = consensus && consensusProgress(consensus, facts);
       const serves = (user: (typeof approved.users)[number]): boolean => {
         if (consensus === undefined) return true;

@@ -4,6 +4,7 @@ import { typeSetOf } from '../catalog/type-set.ts';
 import type { ConditionFacts, PolicyCredential } from '../language/structs.ts';
 import { POLICY_LIMITS } from '../limits.ts';
 import { instantFromMs } from '../time/timestamp.ts';
+import { weightOfApprovers } from './approver-requirements.ts';
 import type { Decision, DecisionInput, DecisionOptions, GovernedActivity } from './decision.ts';
 import type { Circumstances } from './outcome.ts';
 import { type PreparedPolicy, presentNamespaces } from './policy-set.ts';
@@ -91,14 +92,30 @@ export function circumstancesOf(
   };
 }
 
-/** The policies to evaluate: all of a small number, of many those that can concern the activity. */
-export function selectPolicies(
-  { policies }: DecisionInput,
+/**
+ * Does a part of a decision with the policies that it takes: all of a small number; of many, those that can concern the
+ * activity. Of these it first tries those alone whose comparisons hold, and does the part again with the rest if
+ * `needsRest` says so, or if evaluating them could have used up what the decision may cost (docs/decisions/0048).
+ */
+export function withPolicies<T>(
+  input: DecisionInput,
   activity: GovernedActivity,
   options: DecisionOptions,
-): readonly PreparedPolicy[] {
-  const all = policies.policies;
-  const listAll = options.listAll ?? all.length <= POLICY_LIMITS.listedPolicies;
-  if (listAll) return all;
-  return policies.concerned(typeSetOf(activity), presentNamespaces(activity.elements));
+  part: (policies: readonly PreparedPolicy[], circumstances: Circumstances) => T,
+  needsRest: (result: T) => boolean = () => false,
+): T {
+  const { policies } = input;
+  const circumstances = circumstancesOf(input, activity, options);
+  const listAll = options.listAll ?? policies.policies.length <= POLICY_LIMITS.listedPolicies;
+  if (listAll) return part(policies.policies, circumstances);
+  const types = typeSetOf(activity);
+  const present = presentNamespaces(activity.elements);
+  const { conditions, approved, budget, search } = circumstances;
+  const { policies: some, leftOut } = policies.matching(types, present, { conditions, approvers: approved.users });
+  const result = part(some, circumstances);
+  const searched = leftOut.perApprover * weightOfApprovers(approved.users);
+  const isSame =
+    budget.steps > leftOut.once + leftOut.perElement * conditions.length + searched && search.steps > searched;
+  if (isSame && !needsRest(result)) return result;
+  return part(policies.concerned(types, present), circumstancesOf(input, activity, options));
 }

@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { ownAccountRule, RECOVERY_CREDENTIAL_TYPE } from '../catalog/activity-types.ts';
-import { circumstancesOf, type RootQuorum, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
+import { type RootQuorum, requireSound, rootQuorumOf, withPolicies } from './circumstances.ts';
 import type {
   ActivityFacts,
   Approval,
@@ -45,9 +45,24 @@ export function decide(input: DecisionInput, options: DecisionOptions = {}): Dec
     input.members.some(({ id }) => id === actor),
     'whoever submits or votes is among the members',
   );
-  const circumstances = circumstancesOf(input, input.activity, options);
-  const selected = selectPolicies(input, input.activity, options);
-  const results = selected.map((policy) => evaluatePolicy(policy, circumstances));
+  return withPolicies(
+    input,
+    input.activity,
+    options,
+    (policies, circumstances) => decideBy(input, roots, policies, circumstances),
+    // Where nothing allows a request, what does not apply is the explanation.
+    ({ reason }) => reason === 'NO_POLICY_ALLOWS',
+  );
+}
+
+/** Steps 4 to 9, by these policies. */
+function decideBy(
+  input: DecisionInput,
+  roots: RootQuorum,
+  policies: readonly PreparedPolicy[],
+  circumstances: Circumstances,
+): Decision {
+  const results = policies.map((policy) => evaluatePolicy(policy, circumstances));
   const settled = settleElements(input, circumstances, roots, results);
   const isOpen = settled.outcome === 'OUTCOME_REQUIRES_CONSENSUS';
   // While a denial stands, only the root quorum can get past it.
@@ -56,11 +71,11 @@ export function decide(input: DecisionInput, options: DecisionOptions = {}): Dec
     ...settled,
     organizationId: input.organization.id,
     evaluations: results.map(({ evaluation }) => evaluation),
-    unconcernedCount: input.policies.policies.length - selected.length,
+    unconcernedCount: input.policies.policies.length - policies.length,
     rootQuorum: roots.summary,
     openTo: {
       rootUserIds: isOpen ? roots.missingUserIds : [],
-      policies: isOpenToPolicies ? pendingPolicies(selected, results, circumstances) : [],
+      policies: isOpenToPolicies ? pendingPolicies(policies, results, circumstances) : [],
     },
   };
 }

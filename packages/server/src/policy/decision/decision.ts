@@ -96,7 +96,7 @@ export interface Decision {
   readonly decidingPolicyIds: readonly string[];
   /** The evaluated policies in their order; none when the root quorum decided. */
   readonly evaluations: readonly PolicyEvaluation[];
-  /** How many policies were left out because they cannot concern such an activity. */
+  /** How many policies were left out because they cannot concern such an activity, or do not apply to it. */
   readonly unconcernedCount: number;
   /** The rule that users manage their own account, and whether a policy took its place. */
   readonly ownAccountRule: 'APPLIED' | 'REPLACED_BY_POLICY' | 'NOT_APPLICABLE';

@@ -1,6 +1,6 @@
 import { foldKey } from '../evaluate/values.ts';
 import { POLICY_LIMITS } from '../limits.ts';
-import { circumstancesOf, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
+import { requireSound, rootQuorumOf, withPolicies } from './circumstances.ts';
 import type { ConsensusNames, ConsensusShape } from './consensus-shape.ts';
 import type { DecisionInput, DecisionOptions } from './decision.ts';
 import { evaluatePolicy } from './outcome.ts';
@@ -31,11 +31,13 @@ export function directoryNeeds(input: DecisionInput, options: DecisionOptions = 
   if (input.activity.governedBy !== 'policy' || rootQuorumOf(input).isMet) return undefined;
   const approvers = new Set(input.approvals.map(({ userId }) => userId));
   const members = input.members.filter(({ id }) => approvers.has(id));
-  const circumstances = circumstancesOf({ ...input, members }, input.activity);
-  const shapes = selectPolicies(input, input.activity, options).flatMap((policy) =>
-    policy.consensus !== undefined && evaluatePolicy(policy, circumstances).isAwaited
-      ? [consensusShape(policy.consensus)]
-      : [],
+  const untraced = { ...options, trace: false };
+  const shapes = withPolicies({ ...input, members }, input.activity, untraced, (policies, circumstances) =>
+    policies.flatMap((policy) =>
+      policy.consensus !== undefined && evaluatePolicy(policy, circumstances).isAwaited
+        ? [consensusShape(policy.consensus)]
+        : [],
+    ),
   );
   return shapes.length === 0 ? undefined : needsOf(shapes);
 }

@@ -8,6 +8,14 @@ import type { StaticError } from '../language/errors.ts';
 import type { Namespaces } from '../language/structs.ts';
 import { type Hazard, hazardOf, possibleTypes } from './concern.ts';
 import { type ConsensusShape, shapeOf } from './consensus-shape.ts';
+import {
+  type Cost,
+  indexPolicies,
+  NO_COST,
+  type PolicyExpressions,
+  type PolicyIndex,
+  type Sought,
+} from './policy-index.ts';
 
 export type PolicyEffect = 'EFFECT_ALLOW' | 'EFFECT_DENY';
 
@@ -45,11 +53,8 @@ export interface InvalidExpression {
   readonly error: StaticError;
 }
 
-export interface PreparedPolicy {
+export interface PreparedPolicy extends PolicyExpressions {
   readonly policy: Policy;
-  readonly condition: Expression<'condition'> | undefined;
-  readonly consensus: Expression<'consensus'> | undefined;
-  readonly time: Expression<'time'> | undefined;
   readonly invalid: InvalidExpression | undefined;
   /** The activity types for which the condition can be true. */
   readonly types: TypeSet;
@@ -60,39 +65,64 @@ export interface PreparedPolicy {
 /** Policies that are ready to decide requests. Make it once for each state of an organization's policies. */
 export interface PolicySet {
   readonly policies: readonly PreparedPolicy[];
+  readonly byId: ReadonlyMap<string, PreparedPolicy>;
   /** Those that can concern an activity, in their order. Never leaves one out that could change the decision. */
   concerned(types: TypeSet, present: ReadonlySet<string>): readonly PreparedPolicy[];
+  /** Of these, only those whose comparisons hold, and those that may fail (docs/decisions/0048). */
+  matching(types: TypeSet, present: ReadonlySet<string>, sought: Sought): Matching;
+}
+
+export interface Matching {
+  readonly policies: readonly PreparedPolicy[];
+  /** What the policies that were left out would cost at most. */
+  readonly leftOut: Cost;
 }
 
 const NO_HAZARD: Hazard = { always: false, namespaces: new Set() };
 const ANY_HAZARD: Hazard = { always: true, namespaces: new Set() };
 const SELECTIONS_KEPT_MAX = 64;
 
+/** What does not depend on the facts of a request. */
+interface Selection {
+  readonly others: readonly number[];
+  readonly leftOut: Cost;
+}
+
 export function preparePolicies(policies: readonly Policy[], cache: ExpressionCache): PolicySet {
   const prepared = policies.map((policy) => prepare(policy, cache));
-  const selections = new Map<string, readonly PreparedPolicy[]>();
+  const selections = new Map<string, Selection>();
+  let byId: ReadonlyMap<string, PreparedPolicy> | undefined;
+  let index: PolicyIndex | undefined;
   return {
     policies: prepared,
-    concerned(types, present) {
+    get byId() {
+      byId ??= new Map(prepared.map((candidate) => [candidate.policy.id, candidate]));
+      return byId;
+    },
+    concerned: (types, present) => prepared.filter((candidate) => canConcern(candidate, types, present)),
+    matching(types, present, sought) {
+      index ??= indexPolicies(prepared);
+      const concerns = (position: number): boolean => canConcern(prepared[position] as PreparedPolicy, types, present);
       const key = `${types} ${[...present].join(' ')}`;
-      const known = selections.get(key);
-      if (known !== undefined) return known;
-      const selected = prepared.filter((candidate) => canConcern(candidate, types, present));
-      if (selections.size < SELECTIONS_KEPT_MAX) selections.set(key, selected);
-      return selected;
+      const selection = selections.get(key) ?? {
+        others: index.others.filter(concerns),
+        leftOut: index.costOf(concerns),
+      };
+      if (selections.size < SELECTIONS_KEPT_MAX) selections.set(key, selection);
+      const { others, leftOut } = selection;
+      const found = index.find(sought).filter(concerns);
+      const positions = found.length === 0 ? others : [...new Set([...others, ...found])].sort((a, b) => a - b);
+      return { policies: positions.map((position) => prepared[position] as PreparedPolicy), leftOut };
     },
   };
 }
 
 /** Some of the policies, as they were prepared: in the order of the ids, as long as their text is not too much. */
 export function somePolicies(
-  { policies }: PolicySet,
+  { byId }: PolicySet,
   ids: ReadonlySet<string>,
   charactersMax: number = Number.POSITIVE_INFINITY,
 ): PolicySet {
-  const byId = new Map(
-    policies.filter(({ policy }) => ids.has(policy.id)).map((prepared) => [prepared.policy.id, prepared]),
-  );
   let left = charactersMax;
   const some = [...ids].flatMap((id) => {
     const prepared = byId.get(id);
@@ -101,7 +131,7 @@ export function somePolicies(
     left -= [condition, consensus, time].reduce((sum, expression) => sum + (expression?.text.length ?? 0), 0);
     return left >= 0 ? [prepared] : [];
   });
-  return { policies: some, concerned: () => some };
+  return { policies: some, byId, concerned: () => some, matching: () => ({ policies: some, leftOut: NO_COST }) };
 }
 
 function canConcern({ types: own, hazard }: PreparedPolicy, types: TypeSet, present: ReadonlySet<string>): boolean {

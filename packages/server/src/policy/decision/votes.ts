@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { evaluate } from '../evaluate/expression.ts';
-import { circumstancesOf, type RootQuorum, requireSound, rootQuorumOf, selectPolicies } from './circumstances.ts';
+import { type RootQuorum, requireSound, rootQuorumOf, withPolicies } from './circumstances.ts';
 import type { Approval, DecisionInput } from './decision.ts';
 import { evaluatePolicy, outcomeFor } from './outcome.ts';
 import { consensusShape, type PreparedPolicy } from './policy-set.ts';
@@ -34,28 +34,26 @@ function policiesServed(before: DecisionInput, { userId, credential }: Approval,
   const voter = before.members.find(({ id }) => id === userId);
   if (before.activity.governedBy !== 'policy' || voter === undefined) return [];
   requireSound(before);
-  const circumstances = circumstancesOf(before, before.activity);
-  const credentials = [
-    ...circumstances.approved.credentials.filter((used) => used.user_id === userId && used.id !== credential.id),
-    credential,
-  ];
-  const evaluated = selectPolicies(before, before.activity, {}).map((policy) => ({
-    policy,
-    result: evaluatePolicy(policy, circumstances),
-  }));
-  // While the quorum gathers over a denial, the vote of anyone else could only bring the denial back.
-  if (roots.isWaiting && evaluated.some(({ result }) => result.outcomes.includes('OUTCOME_DENY_EXPLICIT'))) return [];
-  // A request that policies would already allow waits for any vote that they take.
-  const isAllowed = [...circumstances.conditions.keys()].every((element) =>
-    evaluated.some(({ result }) => outcomeFor(result, element) === 'OUTCOME_ALLOW'),
-  );
-  return evaluated
-    .filter(({ policy, result: { outcomes } }) => {
-      const waits =
-        outcomes.includes('OUTCOME_REQUIRES_CONSENSUS') || (isAllowed && outcomes.includes('OUTCOME_ALLOW'));
-      return waits && serves(policy, voter, credentials, circumstances.search);
-    })
-    .map(({ policy }) => policy.policy.id);
+  return withPolicies(before, before.activity, {}, (policies, circumstances) => {
+    const credentials = [
+      ...circumstances.approved.credentials.filter((used) => used.user_id === userId && used.id !== credential.id),
+      credential,
+    ];
+    const evaluated = policies.map((policy) => ({ policy, result: evaluatePolicy(policy, circumstances) }));
+    // While the quorum gathers over a denial, the vote of anyone else could only bring the denial back.
+    if (roots.isWaiting && evaluated.some(({ result }) => result.outcomes.includes('OUTCOME_DENY_EXPLICIT'))) return [];
+    // A request that policies would already allow waits for any vote that they take.
+    const isAllowed = [...circumstances.conditions.keys()].every((element) =>
+      evaluated.some(({ result }) => outcomeFor(result, element) === 'OUTCOME_ALLOW'),
+    );
+    return evaluated
+      .filter(({ policy, result: { outcomes } }) => {
+        const waits =
+          outcomes.includes('OUTCOME_REQUIRES_CONSENSUS') || (isAllowed && outcomes.includes('OUTCOME_ALLOW'));
+        return waits && serves(policy, voter, credentials, circumstances.search);
+      })
+      .map(({ policy }) => policy.policy.id);
+  });
 }
 
 /** Whether the voter is part of the consensus, or would be the whole of it. */

@@ -225,7 +225,7 @@ export function compileNode(tree: CheckedTree, root: Node, wrap: Wrap = plain): 
 }
 
 /** A window costs more than other nodes: it walks up to nine days. */
-const CRON_SPAN_STEPS = 100;
+export const CRON_SPAN_STEPS = 100;
 
 const ORDERS = {
   '<': (left: bigint, right: bigint) => left < right,

@@ -17,7 +17,7 @@ export function spend(frame: Frame, steps: number, span: Span): void {
   if (frame.fuel < 0) throw new RuntimeFailure('R_LIMIT', span, 'the evaluation takes too many steps');
 }
 
-const TEXT_PER_STEP = 64;
+export const TEXT_PER_STEP = 64;
 
 /** Looking at long texts costs steps too, or a few of them could hold the server for long. */
 export function spendText(frame: Frame, length: number, span: Span): void {
