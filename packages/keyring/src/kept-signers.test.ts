@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { codeOf } from '../test/fixtures/client.ts';
 import type { KeyNode } from './derive/node.ts';
-import type { Holder, SigningKey, SigningScheme } from './index.ts';
+import type { Curve, Holder, SigningKey, SigningScheme } from './index.ts';
 import { LocalKeyring } from './local-keyring.ts';
 import { NodeCache } from './node-cache.ts';
 import { joinSignature } from './sign/signature.ts';
@@ -12,17 +12,18 @@ import { joinSignature } from './sign/signature.ts';
 // An account that signed is kept for its next signature: SPEC.md, section 5.
 
 const PAYLOAD = new Uint8Array(32).fill(7);
-const KEYS = [
+type Account = readonly [curve: Curve, path: string, scheme: SigningScheme];
+const KEYS: readonly [Account, Account, Account] = [
   ['CURVE_SECP256K1', "m/44'/60'/0'/0/0", 'ecdsa'],
   ['CURVE_P256', "m/44'/60'/0'/0/0", 'ecdsa'],
   ['CURVE_ED25519', "m/44'/501'/0'/0'", 'eddsa'],
-] as const;
+];
 
 let folder: string;
 let keyring: LocalKeyring;
 let holder: Holder;
 let sealed: Uint8Array;
-let derived: ReturnType<typeof vi.spyOn<NodeCache, 'deriveSigner'>>;
+let derived: MockInstance<NodeCache['deriveSigner']>;
 
 const open = (): Promise<LocalKeyring> => LocalKeyring.open(`file:${join(folder, 'root.key')}`, true);
 
@@ -41,7 +42,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const accountOf = ([curve, path]: (typeof KEYS)[number] = KEYS[0]): SigningKey => ({
+const accountOf = ([curve, path]: Account = KEYS[0]): SigningKey => ({
   kind: 'wallet',
   sealed,
   curve,
@@ -58,7 +59,7 @@ async function sign(
 const keptNodes = (): KeyNode[] => derived.mock.results.flatMap(({ value }) => (value === undefined ? [] : [value]));
 
 test.each(KEYS)('%s: the next signature derives nothing and is the same', async (curve, path, scheme) => {
-  const key = accountOf([curve, path, scheme] as (typeof KEYS)[number]);
+  const key = accountOf([curve, path, scheme]);
   const first = await sign(key, { scheme });
   const calls = derived.mock.calls.length;
   expect(await sign(key, { scheme })).toBe(first);

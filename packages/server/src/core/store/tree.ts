@@ -186,26 +186,48 @@ const changeValue = change(
       .where('kind', '=', kind),
 );
 
+/** Most requests add one, for which no statement has to be made. */
+const insertEntry = change(
+  'tree-entry-insert',
+  (
+    db,
+    row: {
+      readonly root_id: string;
+      readonly kind: string;
+      readonly value: string;
+      readonly organization_id: string;
+      readonly owner_id: string;
+      readonly unique_value: string | null;
+    },
+  ) =>
+    db.insertInto('tree_entry').values({
+      root_id: row.root_id,
+      kind: row.kind,
+      value: row.value,
+      organization_id: row.organization_id,
+      owner_id: row.owner_id,
+      unique_value: row.unique_value,
+    }),
+);
+
 export class TreeStore extends TreeReader {
   static readonly writes = true;
 
   async add(rootId: OrganizationId, organizationId: OrganizationId, entries: readonly TreeEntry[]): Promise<void> {
     // A root is never looked up among its own children; of it only what must be unique in the tree is kept.
     const kept = organizationId === rootId ? entries.filter((entry) => UNIQUE_KINDS.has(entry.kind)) : entries;
-    if (kept.length === 0) return;
-    await this.db
-      .insertInto('tree_entry')
-      .values(
-        kept.map(({ kind, value, ownerId }) => ({
-          root_id: rootId,
-          kind,
-          value: treeValue(kind, value),
-          organization_id: organizationId,
-          owner_id: ownerId,
-          unique_value: UNIQUE_KINDS.has(kind) ? treeValue(kind, value) : null,
-        })),
-      )
-      .execute();
+    const rows = kept.map(({ kind, value, ownerId }) => ({
+      root_id: rootId,
+      kind,
+      value: treeValue(kind, value),
+      organization_id: organizationId,
+      owner_id: ownerId,
+      unique_value: UNIQUE_KINDS.has(kind) ? treeValue(kind, value) : null,
+    }));
+    const [first] = rows;
+    if (first === undefined) return;
+    if (rows.length === 1) await insertEntry(this.db, first);
+    else await this.db.insertInto('tree_entry').values(rows).execute();
   }
 
   /** Adds an entry of a kind of which a tree has each value once; false if somebody has it. */

@@ -8,7 +8,7 @@ import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import { statement } from '../../../storage/statement.ts';
+import { change, statement } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Wallet, WalletAccount } from '../model.ts';
@@ -43,6 +43,9 @@ export const toAccount = (row: Selectable<WalletAccountTable>): WalletAccount =>
   updatedAtMs: row.updated_at_ms,
 });
 
+/** A row as values to bind. */
+type Fields<Row> = { readonly [Name in keyof Row]: Row[Name] };
+
 interface Key extends Record<string, unknown> {
   readonly organizationId: string;
   readonly id: string;
@@ -63,6 +66,55 @@ const accountsByAddress = statement('wallet-accounts-by-address', (db, { organiz
     .orderBy('id')
     .limit(10),
 );
+
+const insertWallet = change('wallet-insert', (db, row: Fields<WalletTable>) =>
+  db.insertInto('wallet').values({
+    organization_id: row.organization_id,
+    id: row.id,
+    name: row.name,
+    sealed_seed: row.sealed_seed,
+    exported: row.exported,
+    imported: row.imported,
+    created_at_ms: row.created_at_ms,
+    updated_at_ms: row.updated_at_ms,
+  }),
+);
+/** Most requests add one account, for which no statement has to be made. */
+const insertAccount = change('wallet-account-insert', (db, row: Fields<WalletAccountTable>) =>
+  db.insertInto('wallet_account').values({
+    organization_id: row.organization_id,
+    id: row.id,
+    wallet_id: row.wallet_id,
+    name: row.name,
+    curve: row.curve,
+    path: row.path,
+    path_key: row.path_key,
+    address_format: row.address_format,
+    address: row.address,
+    address_key: row.address_key,
+    public_key: row.public_key,
+    exported: row.exported,
+    created_at_ms: row.created_at_ms,
+    updated_at_ms: row.updated_at_ms,
+  }),
+);
+
+const accountRow = (organizationId: OrganizationId, account: WalletAccount): Fields<WalletAccountTable> => ({
+  organization_id: organizationId,
+  id: account.id,
+  wallet_id: account.walletId,
+  name: account.name ?? null,
+  curve: account.curve,
+  path: account.path,
+  path_key: account.pathKey,
+  address_format: account.addressFormat,
+  address: account.address,
+  address_key: addressKey(account.address),
+  public_key: account.publicKey,
+  exported: account.exported ? 1 : 0,
+  created_at_ms: account.createdAtMs,
+  updated_at_ms: account.updatedAtMs,
+});
 
 const CURVES: readonly Curve[] = ['CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256'];
 
@@ -223,43 +275,29 @@ export class WalletStore extends WalletReader {
   }
 
   async insert(organizationId: OrganizationId, wallet: Wallet): Promise<void> {
-    await this.db
-      .insertInto('wallet')
-      .values({
-        organization_id: organizationId,
-        id: wallet.id,
-        name: wallet.name,
-        sealed_seed: wallet.sealedSeed,
-        exported: wallet.exported ? 1 : 0,
-        imported: wallet.imported ? 1 : 0,
-        created_at_ms: wallet.createdAtMs,
-        updated_at_ms: wallet.updatedAtMs,
-      })
-      .execute();
+    await insertWallet(this.db, {
+      organization_id: organizationId,
+      id: wallet.id,
+      name: wallet.name,
+      sealed_seed: wallet.sealedSeed,
+      exported: wallet.exported ? 1 : 0,
+      imported: wallet.imported ? 1 : 0,
+      created_at_ms: wallet.createdAtMs,
+      updated_at_ms: wallet.updatedAtMs,
+    });
   }
 
   async insertAccounts(organizationId: OrganizationId, accounts: readonly WalletAccount[]): Promise<void> {
+    const [first] = accounts;
+    if (first !== undefined && accounts.length === 1) {
+      await insertAccount(this.db, accountRow(organizationId, first));
+      return;
+    }
     for (let start = 0; start < accounts.length; start += ROWS_PER_INSERT) {
+      const some = accounts.slice(start, start + ROWS_PER_INSERT);
       await this.db
         .insertInto('wallet_account')
-        .values(
-          accounts.slice(start, start + ROWS_PER_INSERT).map((account) => ({
-            organization_id: organizationId,
-            id: account.id,
-            wallet_id: account.walletId,
-            name: account.name ?? null,
-            curve: account.curve,
-            path: account.path,
-            path_key: account.pathKey,
-            address_format: account.addressFormat,
-            address: account.address,
-            address_key: addressKey(account.address),
-            public_key: account.publicKey,
-            exported: account.exported ? 1 : 0,
-            created_at_ms: account.createdAtMs,
-            updated_at_ms: account.updatedAtMs,
-          })),
-        )
+        .values(some.map((account) => accountRow(organizationId, account)))
         .execute();
     }
   }
