@@ -94,7 +94,9 @@ export const PLANS: readonly FigurePlan[] = (['sqlite', 'postgres'] as const).fl
       name,
       connections,
       // Other libraries know no database either.
-      floors: KEY_FLOORS[name].filter((floor) => database === 'sqlite' || !OTHER_LIBRARIES.some((one) => one === floor)),
+      floors: KEY_FLOORS[name].filter(
+        (floor) => database === 'sqlite' || !OTHER_LIBRARIES.some((one) => one === floor),
+      ),
     })),
   ]),
 );

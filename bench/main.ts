@@ -191,7 +191,12 @@ async function main(options: Options): Promise<void> {
   const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   verdicts.push(...policies.flatMap(judgePolicies), ...workers.flatMap(judgeWorkers));
-  verdicts.push(...logins.flatMap(judgeLogin), ...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast), ...among.map(judgeAmong));
+  verdicts.push(
+    ...logins.flatMap(judgeLogin),
+    ...webhooks.flatMap(judgeWebhooks),
+    ...past.map(judgePast),
+    ...among.map(judgeAmong),
+  );
   if (memory !== undefined) verdicts.push(judgeMemory(memory));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   if (console !== undefined) verdicts.push(...judgeConsole(console));
