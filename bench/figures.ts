@@ -67,23 +67,37 @@ const KEY_FLOORS: Readonly<Record<KeyFigureName, readonly FloorName[]>> = {
   'sign_raw_payloads 100': ['written', 'bare', 'core', 'keyless'],
   export_wallet: ['written', 'bare'],
 };
-/** The libraries do not know the database, so that on PostgreSQL a few figures are enough. */
-const KEY_FIGURES: Readonly<Record<DatabaseKind, readonly KeyFigureName[]>> = {
-  sqlite: Object.keys(KEY_FLOORS) as KeyFigureName[],
-  postgres: ['create_wallet', 'sign_raw_payload secp256k1', 'sign_raw_payloads 100'],
+/** At one connection those that a goal speaks of, and on PostgreSQL those that differ in what they write. */
+const KEY_FIGURES: Readonly<Record<DatabaseKind, Readonly<Record<number, readonly KeyFigureName[]>>>> = {
+  sqlite: {
+    [SINGLE]: ['sign_raw_payload secp256k1', 'sign_raw_payload ed25519', 'sign_raw_payloads 100'],
+    [MANY]: Object.keys(KEY_FLOORS) as KeyFigureName[],
+  },
+  postgres: {
+    [SINGLE]: ['sign_raw_payload secp256k1'],
+    [MANY]: ['create_wallet', 'create_wallet_accounts', 'sign_raw_payload secp256k1'],
+  },
 };
 
 export const PLANS: readonly FigurePlan[] = (['sqlite', 'postgres'] as const).flatMap((database) =>
-  [SINGLE, MANY].flatMap((connections): FigurePlan[] => [
+  [MANY, SINGLE].flatMap((connections): FigurePlan[] => [
     { database, name: 'whoami', connections, floors: ['row', 'http'] },
-    { database, name: 'list_users', connections, floors: ['row'] },
+    ...(connections === MANY ? [{ database, name: 'list_users', connections, floors: ['row'] } as const] : []),
     {
       database,
       name: 'update_user_name',
       connections,
       floors: connections === SINGLE ? ['row', 'unit', 'written'] : ['unit', 'written', 'row'],
     },
-    ...KEY_FIGURES[database].map((name) => ({ database, name, connections, floors: KEY_FLOORS[name] })),
+    ...(KEY_FIGURES[database][connections] ?? []).map((name) => ({
+      database,
+      name,
+      connections,
+      // Other libraries know no database either.
+      floors: KEY_FLOORS[name].filter(
+        (floor) => database === 'sqlite' || !OTHER_LIBRARIES.some((one) => one === floor),
+      ),
+    })),
   ]),
 );
 

@@ -30,7 +30,7 @@ import {
   type Verdict,
 } from './goals.ts';
 import { Load } from './load/load.ts';
-import { LOGIN_NAMES, type LoginFigure, loginTitle, measureLogins } from './logins/logins.ts';
+import { type LoginFigure, loginNamesOn, loginTitle, measureLogins } from './logins/logins.ts';
 import { markdownTable, writeMarkdown } from './markdown.ts';
 import { MEMORY_TITLE, measureMemory } from './memory.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
@@ -57,8 +57,8 @@ import { measurePast, PAST_NAMES, type PastFigure, pastTitle } from './webhooks/
 import {
   measureWebhooks,
   profileDeliveries,
-  WEBHOOK_NAMES,
   type WebhookFigure,
+  webhookNamesOn,
   webhookTitle,
 } from './webhooks/webhooks.ts';
 import { measureWorkers, WORKER_TITLES, type WorkerFigure } from './workers.ts';
@@ -95,8 +95,10 @@ async function main(options: Options): Promise<void> {
     await using stage = await openStage(database);
     for (const [name, description] of Object.entries(stage.written)) units[`${database} ${name}`] = description;
     if (withComponents) components = { ...components, ...(await measureComponents(stage, options)) };
+    const warm = new Set<string>();
     for (const plan of plans) {
-      await warmUp(stage, load, plan, options.seconds);
+      if (!warm.has(plan.name)) await warmUp(stage, load, plan, options.seconds);
+      warm.add(plan.name);
       const figure = await measure(stage, load, plan, options);
       figures.push(figure);
       print(table([FIGURE_HEAD, ...figureLines(figure)]));
@@ -122,7 +124,7 @@ async function main(options: Options): Promise<void> {
 
   const logins: LoginFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
-    const names = LOGIN_NAMES.filter((name) => wanted(loginTitle(database, name)));
+    const names = loginNamesOn(database).filter((name) => wanted(loginTitle(database, name)));
     if (names.length === 0) continue;
     const found = await measureLogins(
       database,
@@ -139,7 +141,7 @@ async function main(options: Options): Promise<void> {
 
   const webhooks: WebhookFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
-    const names = WEBHOOK_NAMES.filter((name) => wanted(webhookTitle(database, name)));
+    const names = webhookNamesOn(database).filter((name) => wanted(webhookTitle(database, name)));
     if (names.length === 0) continue;
     const found = await measureWebhooks(database, names, load, options, (figure) =>
       print(table([FIGURE_HEAD, ...policyLines(figure)])),
@@ -189,7 +191,12 @@ async function main(options: Options): Promise<void> {
   const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   verdicts.push(...policies.flatMap(judgePolicies), ...workers.flatMap(judgeWorkers));
-  verdicts.push(...logins.flatMap(judgeLogin), ...webhooks.flatMap(judgeWebhooks), ...past.map(judgePast), ...among.map(judgeAmong));
+  verdicts.push(
+    ...logins.flatMap(judgeLogin),
+    ...webhooks.flatMap(judgeWebhooks),
+    ...past.map(judgePast),
+    ...among.map(judgeAmong),
+  );
   if (memory !== undefined) verdicts.push(judgeMemory(memory));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
   if (console !== undefined) verdicts.push(...judgeConsole(console));

@@ -30,7 +30,7 @@ export const USAGE = `npm run bench -- [options]
   --only NAME   only figures whose name contains NAME, e.g. "sqlite update_user_name 32", "start", "components"
   --seconds N   length of each timed window (1)
   --rounds N    alternating rounds of floor and service (5)
-  --patience N  seconds that a round waits for a machine that others are using (15)
+  --patience N  seconds that a round waits for a machine that others are using (5)
   --markdown FILE  write the table for the README to FILE
   --profile FOLDER  with --only: profile the service under that load, keep the profiles in FOLDER and print where its
                 time goes
@@ -52,7 +52,7 @@ export function readOptions(args: readonly string[]): Options {
       only: { type: 'string' },
       seconds: { type: 'string', default: '1' },
       rounds: { type: 'string', default: '5' },
-      patience: { type: 'string', default: '15' },
+      patience: { type: 'string', default: '5' },
       full: { type: 'boolean', default: false },
       events: { type: 'string', default: '10000' },
       past: { type: 'string', default: '10000000' },

@@ -75,12 +75,7 @@ export async function snapshot(database: FloorDatabase): Promise<Snapshot> {
   return tables;
 }
 
-export function findWritten(
-  before: Snapshot,
-  after: Snapshot,
-  organizationId: string,
-  peers: Peers = 'none',
-): Written {
+export function findWritten(before: Snapshot, after: Snapshot, organizationId: string, peers: Peers = 'none'): Written {
   const known = new Set([...before.values()].flatMap(({ rows }) => rows.flatMap((row) => Object.values(row))));
   const inserts: Insert[] = [];
   const updates: Update[] = [];

@@ -7,6 +7,7 @@ import { createSubOrganization, newKeyPair } from '../../packages/server/test/ha
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Child, cpuSeconds, machineCpuSeconds } from '../child.ts';
 import { type Comparison, compare } from '../compare.ts';
+import { MANY, SINGLE } from '../figures.ts';
 import type { FloorDatabase } from '../floors/drivers.ts';
 import type { BareWork } from '../floors/works.ts';
 import { findWritten, snapshot, type Written } from '../floors/written.ts';
@@ -54,7 +55,7 @@ const NAMES = {
   otp: 'code asked for to session',
 } as const;
 const SCENES: readonly Scene[] = (['stamp_login', 'sign-up', 'otp'] as const).flatMap((flow) =>
-  [1, 32].map((connections) => ({
+  [SINGLE, MANY].map((connections) => ({
     name: `${NAMES[flow]} ${connections}`,
     flow,
     connections,
@@ -68,7 +69,9 @@ const SESSION_KEYS = 8;
 /** Sign-ups that are computed before the clock starts, for each second of it. */
 const PREPARED_PER_SECOND = 600;
 
-export const LOGIN_NAMES = SCENES.map(({ name }) => name);
+/** One after the other they differ by the database no more than other requests do. */
+export const loginNamesOn = (kind: DatabaseKind): string[] =>
+  SCENES.filter(({ connections }) => kind === 'sqlite' || connections === MANY).map(({ name }) => name);
 
 export const loginTitle = (kind: DatabaseKind, name: string): string => `${kind} logins ${name}`;
 

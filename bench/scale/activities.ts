@@ -61,7 +61,11 @@ async function openSide(activities: number, wallets: number): Promise<Side> {
     await service.stop();
     const database = databaseOf(service);
     await fill(database, client.organizationId, walletId, wallets);
-    const activityId = fillActivities(database.kind === 'sqlite' ? database.file : '', client.organizationId, activities);
+    const activityId = fillActivities(
+      database.kind === 'sqlite' ? database.file : '',
+      client.organizationId,
+      activities,
+    );
     await service.start();
     const page = { paginationOptions: { limit: PAGE } };
     const workloads = {

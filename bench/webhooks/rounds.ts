@@ -3,6 +3,9 @@ import { type Comparison, comparisonOf } from '../compare.ts';
 import type { Measured } from '../load/load.ts';
 import type { Options } from '../options.ts';
 
+/** Their windows are long, so that fewer are enough. */
+const ROUNDS_SHARE = 0.6;
+
 type Window = () => Promise<Measured>;
 
 /** By which the times of two windows are compared: those of one piece among many, or of one that waits for its answer. */
@@ -17,7 +20,7 @@ export async function alternate(
   { rounds, patienceSeconds }: Pick<Options, 'rounds' | 'patienceSeconds'>,
 ): Promise<Comparison> {
   const windows = { base: [] as Measured[], other: [] as Measured[] };
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < Math.ceil(rounds * ROUNDS_SHARE); round += 1) {
     await waitForQuiet(patienceSeconds);
     const order = [async () => windows.base.push(await base()), async () => windows.other.push(await other())];
     for (const window of round % 2 === 0 ? order : order.reverse()) await window();

@@ -26,8 +26,11 @@ import { alternate, byLatency, byRate } from './rounds.ts';
 import { openScene, type Scene } from './scene.ts';
 import { watch } from './watch.ts';
 
-export const WEBHOOK_NAMES = ['deliveries', 'fan-out', 'delay', 'signing'] as const;
+const WEBHOOK_NAMES = ['deliveries', 'fan-out', 'delay', 'signing'] as const;
 export type WebhookName = (typeof WEBHOOK_NAMES)[number];
+/** The posts are the same on both, and the queue is not. */
+export const webhookNamesOn = (kind: DatabaseKind): readonly WebhookName[] =>
+  kind === 'sqlite' ? WEBHOOK_NAMES : ['deliveries'];
 
 export interface WebhookFigure extends Comparison {
   readonly title: string;
