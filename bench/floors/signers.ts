@@ -18,7 +18,16 @@ export class Signers {
     this.#lines = Array.from({ length: availableParallelism() }, () => new Line(works));
   }
 
-  do(work: CryptoWork): Promise<void> {
+  async do({ work, times }: CryptoWork): Promise<void> {
+    if (times === 1) return await this.#once({ work, times });
+    // A batch is split among the cores.
+    const share = Math.ceil(times / this.#lines.length);
+    await Promise.all(
+      this.#lines.map((line, index) => line.do({ work, times: Math.max(0, Math.min(share, times - index * share)) })),
+    );
+  }
+
+  #once(work: CryptoWork): Promise<void> {
     const [first, ...others] = this.#lines as [Line, ...Line[]];
     let line = first;
     if (line.waiting >= ENOUGH) for (const other of others) if (other.waiting < line.waiting) line = other;
