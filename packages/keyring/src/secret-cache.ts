@@ -33,8 +33,13 @@ export class SecretCache<T> {
     return entry.value;
   }
 
+  /** When a key leaves at the latest. */
+  expiryOf(name: string): number | undefined {
+    return this.#entries.get(name)?.expiresAtMs;
+  }
+
   /** Takes over the key; when one of that name is there already, that one is returned and the given one wiped. */
-  put(name: string, value: T): T {
+  put(name: string, value: T, leavesAtMs = Number.POSITIVE_INFINITY): T {
     const present = this.get(name);
     if (present !== undefined) {
       this.#wipe(value);
@@ -42,7 +47,7 @@ export class SecretCache<T> {
     }
     const oldest = this.#entries.entries().next().value;
     if (this.#entries.size >= this.#entriesMax && oldest !== undefined) this.#drop(...oldest);
-    this.#entries.set(name, { value, expiresAtMs: performance.now() + LIFETIME_MS });
+    this.#entries.set(name, { value, expiresAtMs: Math.min(leavesAtMs, performance.now() + LIFETIME_MS) });
     this.#timer ??= setTimeout(() => this.#sweep(), LIFETIME_MS).unref();
     return value;
   }

@@ -18,6 +18,11 @@ process.on('unhandledRejection', end);
 // The service may have ended before anybody listened.
 if (!process.connected) process.exit(0);
 
+// A service of an older version sends no order, and would wait until it gives up.
+if ('methods' in settings) {
+  refuse({ code: 'UNAVAILABLE', message: 'the files of the keyring were replaced: the service must be started again' });
+}
+
 const workers = Array.from({ length: settings.threads - 1 }, (_, index) => startWorker(index + 1));
 // Beside the workers, which load the same files.
 const { openThread } = await import('./thread.ts');

@@ -42,8 +42,14 @@ export class Outbox {
       this.#pipe.write(frames[0]);
       return;
     }
-    this.#pipe.write(Buffer.concat(frames));
-    // Answers may hold what was opened or lent.
-    for (const frame of frames) frame.fill(0);
+    // Memory of its own, because answers may hold what was opened or lent: none of it stays behind.
+    const joined = Buffer.allocUnsafeSlow(frames.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const frame of frames) {
+      joined.set(frame, at);
+      at += frame.length;
+      frame.fill(0);
+    }
+    this.#pipe.write(joined, () => joined.fill(0));
   }
 }

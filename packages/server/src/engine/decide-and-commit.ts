@@ -201,7 +201,7 @@ async function record(
   const { organizationId, id } = activity;
   const proofs = activity.status === 'ACTIVITY_STATUS_COMPLETED' ? (execution?.proofs ?? []) : [];
   const stored = { id, activity, votes: [...(locked?.votes ?? []), vote], proofs };
-  // None of these waits for another, so they travel together; a database runs them in this order.
+  // None of these waits for another, so they travel together.
   const [isStored, told] = await together([
     locked === undefined
       ? stores(ActivityStore).insert(activity, [vote])

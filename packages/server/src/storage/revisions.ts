@@ -15,6 +15,11 @@ export class Revisions {
   readonly #revisions = new Map<string, number>();
   /** What the open transaction has changed. */
   readonly #touched = new Set<string>();
+  /** It has changed more than is noted one by one. */
+  #isAllTouched = false;
+  readonly #kept: { forgetOld(): void }[] = [];
+  /** The last revision when what was old was dropped. */
+  #forgottenAt = 0;
   #last = 0;
   /** Of what did not change since everything became old. */
   #floor = 0;
@@ -26,7 +31,11 @@ export class Revisions {
     this.#dataVersion = writer.prepare('PRAGMA data_version');
     this.#seenVersion = this.#dataVersion.get()?.['data_version'];
     writer.define('custos_touched', (name) => {
-      this.#touched.add(String(name));
+      if (!this.#isAllTouched) this.#touched.add(String(name));
+      if (this.#touched.size > REVISIONS_MAX) {
+        this.#isAllTouched = true;
+        this.#touched.clear();
+      }
       return null;
     });
     for (const table of tables) {
@@ -54,7 +63,18 @@ export class Revisions {
   }
 
   isTouched(name: string): boolean {
-    return this.#touched.has(name);
+    return this.#isAllTouched || this.#touched.has(name);
+  }
+
+  add(kept: { forgetOld(): void }): void {
+    this.#kept.push(kept);
+  }
+
+  /** Drops from memory what was kept and is no longer true; nobody may ask for it again. */
+  forgetOld(): void {
+    if (this.#forgottenAt === this.latest) return;
+    this.#forgottenAt = this.#last;
+    for (const kept of this.#kept) kept.forgetOld();
   }
 
   /** From here on nobody else can commit. */
@@ -70,12 +90,14 @@ export class Revisions {
       this.#revisions.set(name, this.#last);
     }
     this.#touched.clear();
-    if (this.#revisions.size > REVISIONS_MAX) this.#forgetAll();
+    if (this.#isAllTouched || this.#revisions.size > REVISIONS_MAX) this.#forgetAll();
+    this.#isAllTouched = false;
   }
 
   /** Where the transaction had ended by itself, nobody knows what became of it. */
   rolledBack(isKnown: boolean): void {
     this.#touched.clear();
+    this.#isAllTouched = false;
     if (!isKnown) this.#forgetAll();
   }
 
@@ -140,20 +162,34 @@ const EVENTS: readonly (readonly [string, (name: NameIn) => string])[] = [
 
 interface Entry<Value> {
   readonly value: Value;
+  readonly size: number;
   /** Of everything that it depends on. */
   readonly revisions: ReadonlyMap<string, number>;
+}
+
+export interface KeptOptions<Value> {
+  /** For what a transaction reads, which sees its own changes. */
+  readonly isInside: boolean;
+  /** What one takes, and what all may take together; by default each counts as one. */
+  readonly sizeOf?: (key: string, value: Value) => number;
+  readonly sizeMax?: number;
 }
 
 /** What was read and is kept while nothing that it depends on changes. */
 export class KeptValues<Value> {
   readonly #revisions: Revisions;
   readonly #isInside: boolean;
+  readonly #sizeOf: (key: string, value: Value) => number;
+  readonly #sizeMax: number;
   readonly #entries = new Map<string, Entry<Value>>();
+  #size = 0;
 
-  /** `isInside` for what a transaction reads, which sees its own changes. */
-  constructor(revisions: Revisions, { isInside }: { readonly isInside: boolean }) {
+  constructor(revisions: Revisions, { isInside, sizeOf = () => 1, sizeMax = VALUES_MAX }: KeptOptions<Value>) {
     this.#revisions = revisions;
     this.#isInside = isInside;
+    this.#sizeOf = sizeOf;
+    this.#sizeMax = sizeMax;
+    revisions.add(this);
   }
 
   get(key: string): Value | undefined {
@@ -181,12 +217,31 @@ export class KeptValues<Value> {
       if (revision > moment || this.#isOwnChange(name)) return;
       revisions.set(name, revision);
     }
-    if (this.#entries.size >= VALUES_MAX) this.#entries.clear();
-    this.#entries.set(key, { value, revisions });
+    this.#drop(key);
+    const size = this.#sizeOf(key, value);
+    if (this.#size + size > this.#sizeMax) {
+      this.#entries.clear();
+      this.#size = 0;
+    }
+    this.#entries.set(key, { value, size, revisions });
+    this.#size += size;
   }
 
-  clear(): void {
-    this.#entries.clear();
+  forgetOld(): void {
+    for (const [key, { revisions }] of this.#entries) {
+      for (const [name, revision] of revisions) {
+        if (revision === this.#revisions.of(name)) continue;
+        this.#drop(key);
+        break;
+      }
+    }
+  }
+
+  #drop(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#size -= entry.size;
   }
 
   #isOwnChange(name: string): boolean {

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, openSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -15,8 +15,10 @@ export interface LogFile {
  * which closing it would release.
  */
 export function openLogFile(databaseFile: string): LogFile {
-  const handle = openSync(`${databaseFile}-wal`, 'r+');
-  const folder = openSync(dirname(databaseFile), 'r');
+  // SQLite keeps the log beside the file itself, not beside a link to it.
+  const file = realpathSync(databaseFile);
+  const handle = openSync(`${file}-wal`, 'r+');
+  const folder = openSync(dirname(file), 'r');
   try {
     // The log may be new, and then its name has to be durable too.
     fsyncSync(folder);
@@ -32,14 +34,15 @@ export function openLogFile(databaseFile: string): LogFile {
  */
 export class DurableLog {
   readonly #file: LogFile;
-  /** What was there at the opening counts as one: the process that wrote it may have been killed before it was synced. */
-  #written = 1;
+  readonly #onFailure: (error: unknown) => void;
+  #written = 0;
   #durable = 0;
   #syncing: Promise<void> | undefined;
   #failure: unknown;
 
-  constructor(file: LogFile) {
+  constructor(file: LogFile, onFailure: (error: unknown) => void) {
     this.#file = file;
+    this.#onFailure = onFailure;
   }
 
   /** Whether the disk has everything that was committed. */
@@ -78,6 +81,7 @@ export class DurableLog {
       this.#durable = covered;
     } catch (error) {
       this.#failure = error ?? new Error('the sync failed');
+      this.#onFailure(this.#failure);
     } finally {
       this.#syncing = undefined;
     }

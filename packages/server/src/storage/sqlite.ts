@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type Kysely, type QueryResult, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { ApiError } from '../lib/errors.ts';
 import { StartError } from '../lib/start-error.ts';
@@ -20,6 +21,8 @@ const WARY_COMMITS = 64;
 /** Far more than admission lets in: a bound for what the service asks of itself. */
 const UNITS_WAITING_MAX = 10_000;
 const STATEMENTS_CACHED = 1000;
+/** How often what was kept and is no longer true is dropped. */
+const FORGETTING_MS = 60_000;
 /** Whatever else a reader might ask for goes to the connection that cannot write. */
 const SELECTS = /^select /;
 /** Nothing of ours competes for the file; a foreign tool that holds it must not hold the service. */
@@ -54,6 +57,8 @@ export interface SqliteOptions {
   readonly nowMs: number;
   /** What syncs the log of the database; tests bring one that fails. */
   readonly openLog?: ((databaseFile: string) => LogFile) | undefined;
+  /** What happens when it could not be synced; by default the process ends. */
+  readonly onLogFailure?: ((error: unknown) => void) | undefined;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
@@ -67,8 +72,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     const db = kyselyOver(flavour, rules.over(executeInside(writer), brokenColumns));
     await migrateInside(writer, db, options.nowMs);
     reader = new SqliteFile(options.file, { isReadOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS });
-    log = (options.openLog ?? openLogFile)(options.file);
-    return new SqliteStorage({ lock, writer, reader, db, log, dataModel: options.dataModel });
+    emptyLog(writer, options.file);
+    log = openLog(options);
+    const { dataModel, onLogFailure = endProcess } = options;
+    return new SqliteStorage({ lock, writer, reader, db, log, dataModel, onLogFailure });
   } catch (error) {
     log?.close();
     reader?.close();
@@ -77,6 +84,36 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     if (sqliteErrorName(error) === undefined) throw error;
     throw new StartError(`cannot use the database ${options.file}: ${(error as Error).message}`);
   }
+}
+
+/**
+ * Whatever was committed is in the database file then, and synced. A log whose sync once failed may read well from the
+ * system's memory and have a hole on the disk, behind which nothing would be found after a power cut.
+ */
+function emptyLog(writer: SqliteFile, file: string): void {
+  const [done] = writer.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+  if (done?.['busy'] === 0) return;
+  throw new StartError(`cannot use the database ${file}: another program is reading it; end that one and start again`);
+}
+
+function openLog({ file, openLog: open = openLogFile }: SqliteOptions): LogFile {
+  try {
+    return open(file);
+  } catch (error) {
+    throw new StartError(`cannot open the log of the database ${file}: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Without closing anything: to close the database would move the log into it, and nobody knows which parts of the log the
+ * system still has (docs/decisions/0002).
+ */
+function endProcess(error: unknown): void {
+  writeSync(
+    2,
+    `custos: the disk did not store the log of the database (${(error as Error).message}); the service ends\n`,
+  );
+  process.kill(process.pid, 'SIGKILL');
 }
 
 const flavour = {
@@ -179,6 +216,7 @@ interface Opened {
   readonly db: Kysely<Schema>;
   readonly log: LogFile;
   readonly dataModel: DataModel;
+  readonly onLogFailure: (error: unknown) => void;
 }
 
 class SqliteStorage implements Storage {
@@ -199,13 +237,15 @@ class SqliteStorage implements Storage {
   #isWriting = false;
   /** Commits that nobody has been told of, because the disk does not have them yet. */
   readonly #untold = new Set<Promise<void>>();
+  /** What is no longer true leaves the memory too. */
+  readonly #forgetting: NodeJS.Timeout;
   #closed = false;
 
-  constructor({ lock, writer, reader, db, log, dataModel }: Opened) {
+  constructor({ lock, writer, reader, db, log, dataModel, onLogFailure }: Opened) {
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
-    this.#log = new DurableLog(log);
+    this.#log = new DurableLog(log, onLogFailure);
     this.#control = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
       commit: writer.prepare('COMMIT'),
@@ -216,6 +256,7 @@ class SqliteStorage implements Storage {
     };
     this.#revisions = new Revisions(writer, dataModel.tables);
     const revisions = this.#revisions;
+    this.#forgetting = setInterval(() => revisions.forgetOld(), FORGETTING_MS).unref();
     this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead()), kind: 'sqlite', revisions }, dataModel);
     this.#stores = openStores({ db, kind: 'sqlite', revisions }, dataModel, nestedSavepoint(writer));
   }
@@ -408,10 +449,14 @@ class SqliteStorage implements Storage {
     this.#closed = true;
     while (this.#scheduled) await new Promise((resolve) => setImmediate(resolve));
     await Promise.all(this.#untold);
-    this.#reader.close();
-    foldLog(this.#writer);
+    clearInterval(this.#forgetting);
     await this.#log.close();
-    this.#writer.close();
+    // Closing the last connection moves the log into the database file, which is not for one that could not be synced.
+    if (this.#log.failure === undefined) {
+      this.#reader.close();
+      foldLog(this.#writer);
+      this.#writer.close();
+    }
     this.#lock.close();
   }
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { AuthorityVersions } from './authority.ts';
 import type { DatabaseKind } from './dialect.ts';
-import { KeptValues, type Revisions } from './revisions.ts';
+import { type KeptOptions, KeptValues, type Revisions } from './revisions.ts';
 import type { Schema } from './schema.ts';
 import type { Table } from './table.ts';
 
@@ -19,8 +19,11 @@ export interface Transaction extends Connection {
 }
 
 /** What a store keeps of what it reads, where that is possible. A transaction sees its own changes. */
-export const keptValues = <Value>(connection: Connection): KeptValues<Value> | undefined =>
-  connection.revisions && new KeptValues(connection.revisions, { isInside: 'authority' in connection });
+export const keptValues = <Value>(
+  connection: Connection,
+  bounds: Pick<KeptOptions<Value>, 'sizeOf' | 'sizeMax'> = {},
+): KeptValues<Value> | undefined =>
+  connection.revisions && new KeptValues(connection.revisions, { ...bounds, isInside: 'authority' in connection });
 
 /** What reads some tables. Its store, which also writes them, extends it. */
 export abstract class Reader {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { OrganizationReader, OrganizationStore } from '../../src/core/store/orga
 import { dataModel } from '../../src/domains.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { openSqlite } from '../../src/storage/sqlite.ts';
+import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { type LogFile, openLogFile } from '../../src/storage/sqlite-log.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { codeOf, NOW, organization } from './place.ts';
@@ -62,22 +63,23 @@ describe('what SQLite answers is on the disk', () => {
   let folder: string;
   let disk: Disk;
   let storage: Storage;
-  const open = () =>
+  let failures: unknown[];
+  const open = (file = 'custos.db') =>
     openSqlite({
-      file: join(folder, 'custos.db'),
+      file: join(folder, file),
       lockFile: join(folder, 'custos.lock'),
       dataModel,
       nowMs: NOW,
       openLog: disk.open,
+      // The service ends itself.
+      onLogFailure: (error) => failures.push(error),
     });
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'custos-durable-'));
     disk = new Disk();
+    failures = [];
     storage = await open();
-    // The first answer of all waits for what was there before.
-    expect(await find('0')).toBeUndefined();
-    expect(disk.syncs).toBe(1);
     disk.isHeld = true;
   });
   afterEach(async () => {
@@ -166,7 +168,7 @@ describe('what SQLite answers is on the disk', () => {
     expect(disk.syncs).toBe(syncs);
   });
 
-  test('after a failed sync nothing is answered until the service starts again', async () => {
+  test('after a failed sync nothing is answered, and the log stays as it is until the next start', async () => {
     const made = organization();
     const written = insert(made);
     await turns();
@@ -184,12 +186,50 @@ describe('what SQLite answers is on the disk', () => {
     // It is not tried again: the system may have forgotten what it could not write.
     expect(disk.syncs).toBe(syncs);
 
+    expect(failures).toHaveLength(1);
+
     await storage.close();
+    // To close a database moves its log into it, which is not for one of which nobody knows what the disk has.
+    expect(statSync(join(folder, 'custos.db-wal')).size).toBeGreaterThan(0);
     disk = new Disk();
     storage = await open();
+    expect(statSync(join(folder, 'custos.db-wal')).size).toBe(0);
     const next = organization();
     await insert(next);
     expect((await find(next.id))?.id).toBe(next.id);
+  });
+
+  test('the log is that of the file itself, where the data folder has a link to it', async () => {
+    mkdirSync(join(folder, 'elsewhere'));
+    symlinkSync(join(folder, 'elsewhere', 'real.db'), join(folder, 'linked.db'));
+    const opened: string[] = [];
+    await storage.close();
+    disk = new Disk();
+    storage = await open('linked.db');
+    const made = organization();
+    await insert(made);
+    opened.push(...readdirSync(join(folder, 'elsewhere')));
+    expect(opened).toContain('real.db-wal');
+    expect(disk.syncs).toBeGreaterThan(0);
+    expect((await find(made.id))?.id).toBe(made.id);
+  });
+
+  test('a start that cannot empty the log says so', async () => {
+    disk.isHeld = false;
+    await insert();
+    await storage.close();
+    // A reader that began before the log could be moved keeps it from being emptied.
+    const writer = new SqliteFile(join(folder, 'custos.db'));
+    writer.exec('CREATE TABLE foreign_table (a)');
+    const reader = new SqliteFile(join(folder, 'custos.db'), { isReadOnly: true });
+    reader.exec('BEGIN');
+    reader.prepare('SELECT * FROM foreign_table').all();
+    writer.exec('INSERT INTO foreign_table VALUES (1)');
+    writer.close();
+    await expect(open()).rejects.toThrow('another program is reading it');
+    reader.exec('ROLLBACK');
+    reader.close();
+    storage = await open();
   });
 
   test('closing waits for the disk', async () => {

@@ -20,32 +20,34 @@ export interface Asked {
  * changed (docs/decisions/0052). Only where the storage can tell.
  */
 export class KeptAnswers extends Reader {
-  readonly #kept: KeptValues<readonly string[]> | undefined;
-  #length = 0;
+  readonly #kept: KeptValues<readonly [string]> | undefined;
 
   constructor(connection: Connection) {
     super(connection);
-    this.#kept = keptValues(connection);
+    this.#kept = keptValues(connection, {
+      sizeOf: (key, [text]) => key.length + text.length,
+      sizeMax: LENGTH_MAX,
+    });
   }
 
-  async get({ operation, organizationId, body, madeOf }: Asked, make: () => Promise<readonly string[]>) {
+  async get(
+    { operation, organizationId, body, madeOf }: Asked,
+    make: () => Promise<readonly string[]>,
+  ): Promise<readonly string[]> {
     const kept = body.length <= BODY_BYTES_MAX && madeOf.length > 0 ? this.#kept : undefined;
     if (kept === undefined) return await make();
-    const key = `${operation} ${organizationId} ${Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')}`;
+    const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
+    const key = `${operation} ${organizationId} ${text}`;
     const known = kept.get(key);
     if (known !== undefined) return known;
     const { moment } = kept;
     const pieces = await make();
     // What has more than one piece is long.
     const [only] = pieces;
-    if (pieces.length !== 1 || only === undefined) return pieces;
-    this.#length += key.length + only.length;
-    if (this.#length > LENGTH_MAX) {
-      kept.clear();
-      this.#length = key.length + only.length;
+    if (pieces.length === 1 && only !== undefined) {
+      const dependsOn = madeOf.map((part) => partName(part, organizationId));
+      kept.keep(key, [only], dependsOn, moment);
     }
-    const dependsOn = madeOf.map((part) => partName(part, organizationId));
-    kept.keep(key, pieces, dependsOn, moment);
     return pieces;
   }
 }

@@ -7,6 +7,7 @@ import { instantFromMs } from '../time/timestamp.ts';
 import { weightOfApprovers } from './approver-requirements.ts';
 import type { Decision, DecisionInput, DecisionOptions, GovernedActivity } from './decision.ts';
 import type { Circumstances } from './outcome.ts';
+import type { Cost } from './policy-index.ts';
 import { type PreparedPolicy, presentNamespaces } from './policy-set.ts';
 import type { Approved, Member } from './reachability.ts';
 
@@ -111,11 +112,17 @@ export function withPolicies<T>(
   const types = typeSetOf(activity);
   const present = presentNamespaces(activity.elements);
   const { conditions, approved, budget, search } = circumstances;
-  const { policies: some, leftOut } = policies.matching(types, present, { conditions, approvers: approved.users });
-  const result = part(some, circumstances);
-  const searched = leftOut.perApprover * weightOfApprovers(approved.users);
-  const isSame =
-    budget.steps > leftOut.once + leftOut.perElement * conditions.length + searched && search.steps > searched;
-  if (isSame && !needsRest(result)) return result;
-  return part(policies.concerned(types, present), circumstancesOf(input, activity, options));
+  const weight = weightOfApprovers(approved.users);
+  const isLeft = ({ once, perElement, perApprover }: Cost): boolean => {
+    const searched = perApprover * weight;
+    return budget.steps > once + perElement * conditions.length + searched && search.steps > searched;
+  };
+  const concerned = (): readonly PreparedPolicy[] => policies.concerned(types, present);
+  const sought = { conditions, approvers: approved.users };
+  // Where what may be left out could cost too much, finding it may too, and would be for nothing.
+  const matching = policies.matching(types, present, sought, isLeft);
+  if (matching === undefined) return part(concerned(), circumstances);
+  const result = part(matching.policies, circumstances);
+  if (isLeft(matching.leftOut) && !needsRest(result)) return result;
+  return part(concerned(), circumstancesOf(input, activity, options));
 }

@@ -41,7 +41,9 @@ export interface PolicyIndex {
    * Of the rest, those that may come to something else than an inactive time, a false condition, or a consensus that no
    * approver is part of; in no order, and some of them twice.
    */
-  find(sought: Sought): readonly number[];
+  find(groups: readonly Group[], sought: Sought): readonly number[];
+  /** The rest, by what they read. */
+  readonly groups: readonly Group[];
   /** What the policies at these positions cost at most while `find` leaves them out. */
   costOf(isIncluded: (position: number) => boolean): Cost;
 }
@@ -87,7 +89,7 @@ interface Column {
 }
 
 /** The policies that read the same: a comparison counts only where all of it can be read. */
-interface Group {
+export interface Group {
   readonly columns: readonly Column[];
   readonly namesApprovers: boolean;
   readonly positions: number[];
@@ -136,10 +138,10 @@ export function indexPolicies(policies: readonly PolicyExpressions[], matchesMax
       bucket.push(position);
     }
   }
-  const all = [...groups.values()];
   return {
     others,
-    find: (sought) => find(all, positions, sought),
+    groups: [...groups.values()],
+    find: (some, sought) => find(some, positions, sought),
     costOf: (isIncluded) => sumOf([...costs].flatMap(([position, cost]) => (isIncluded(position) ? [cost] : []))),
   };
 }

@@ -10,6 +10,7 @@ import { type Hazard, hazardOf, possibleTypes } from './concern.ts';
 import { type ConsensusShape, shapeOf } from './consensus-shape.ts';
 import {
   type Cost,
+  type Group,
   indexPolicies,
   NO_COST,
   type PolicyExpressions,
@@ -69,7 +70,12 @@ export interface PolicySet {
   /** Those that can concern an activity, in their order. Never leaves one out that could change the decision. */
   concerned(types: TypeSet, present: ReadonlySet<string>): readonly PreparedPolicy[];
   /** Of these, only those whose comparisons hold, and those that may fail (docs/decisions/0048). */
-  matching(types: TypeSet, present: ReadonlySet<string>, sought: Sought): Matching;
+  matching(
+    types: TypeSet,
+    present: ReadonlySet<string>,
+    sought: Sought,
+    fits: (leftOut: Cost) => boolean,
+  ): Matching | undefined;
 }
 
 export interface Matching {
@@ -85,6 +91,7 @@ const SELECTIONS_KEPT_MAX = 64;
 /** What does not depend on the facts of a request. */
 interface Selection {
   readonly others: readonly number[];
+  readonly groups: readonly Group[];
   readonly leftOut: Cost;
 }
 
@@ -100,17 +107,19 @@ export function preparePolicies(policies: readonly Policy[], cache: ExpressionCa
       return byId;
     },
     concerned: (types, present) => prepared.filter((candidate) => canConcern(candidate, types, present)),
-    matching(types, present, sought) {
+    matching(types, present, sought, fits) {
       index ??= indexPolicies(prepared);
       const concerns = (position: number): boolean => canConcern(prepared[position] as PreparedPolicy, types, present);
       const key = `${types} ${[...present].join(' ')}`;
       const selection = selections.get(key) ?? {
         others: index.others.filter(concerns),
+        groups: index.groups.filter(({ positions }) => positions.some(concerns)),
         leftOut: index.costOf(concerns),
       };
       if (selections.size < SELECTIONS_KEPT_MAX) selections.set(key, selection);
-      const { others, leftOut } = selection;
-      const found = index.find(sought).filter(concerns);
+      const { others, groups, leftOut } = selection;
+      if (!fits(leftOut)) return undefined;
+      const found = index.find(groups, sought).filter(concerns);
       const positions = found.length === 0 ? others : [...new Set([...others, ...found])].sort((a, b) => a - b);
       return { policies: positions.map((position) => prepared[position] as PreparedPolicy), leftOut };
     },
