@@ -66,7 +66,8 @@ beforeAll(async () => {
   first = { ...(await readCatalog()), onChain: await valuesOnChain() };
   shared = await wrap(morpho.vaultV2.address, erc4626Place(morpho.vaultV2));
   await imported;
-});
+  // Two chains that are brought up, in an emulator where the machine is not of their kind.
+}, 240_000);
 
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();

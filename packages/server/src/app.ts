@@ -35,6 +35,7 @@ import { Operations } from './engine/operations.ts';
 import { createReadiness } from './engine/readiness.ts';
 import { type Clock, monotonicClock, steadyClock, systemClock } from './lib/clock.ts';
 import { randomId } from './lib/ids.ts';
+import { Lines } from './lib/lines.ts';
 import { RequestLoad } from './lib/request-load.ts';
 import { Observer } from './observe.ts';
 import { createGuardedFetch } from './outbound/guarded-fetch.ts';
@@ -197,6 +198,7 @@ export function buildApp(parts: Parts): BuiltApp {
     observe,
     consoleLinks: new ConsoleLinks(elapsed),
     readiness,
+    late: new Lines(),
     feed: new Feed({
       storage,
       accessRules,

@@ -14,6 +14,7 @@ import type { UserSnapshot } from '../core/user-snapshot.ts';
 import type { NameKind, NameSource } from '../describe/names.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
+import type { Lines } from '../lib/lines.ts';
 import type { RequestLoad } from '../lib/request-load.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -53,6 +54,8 @@ export interface App {
   readonly sends: { wake(lanes: readonly SendLaneName[]): void };
   readonly nodes: Nodes;
   readonly load: RequestLoad;
+  /** Requests that were decided anew several times, by organization. */
+  readonly late: Lines;
   /** The issuer of our own OpenID tokens. */
   readonly ownIssuer: () => OwnIssuer;
   readonly failedAuth: FailedAuthLimit;

@@ -53,6 +53,20 @@ describe.each(DATABASES)('at once on %s', (database) => {
     return members;
   }
 
+  test('thirty writers who change the user they act as all get through, though each alters what others were decided by', async () => {
+    const root = await newRoot();
+    const change = (name: string, isRename: boolean) =>
+      isRename
+        ? root.submit('update_user_name', { userId: root.userId, userName: name })
+        : root.submit('create_user_tag', { userTagName: name, userIds: [] });
+    const writers = times(30, async (writer) => {
+      const answers: Answer[] = [];
+      for (let count = 0; count < 6; count += 1) answers.push(await change(`${writer} ${count}`, writer % 2 === 0));
+      return answers;
+    });
+    expect(tally((await Promise.all(writers)).flat())).toEqual({ [`200 ${COMPLETED}`]: 180 });
+  });
+
   describe('fifty times the same bytes', () => {
     // One operation of each kind of lock and uniqueness; whoever comes second must find the activity, not its effect.
     test.each([

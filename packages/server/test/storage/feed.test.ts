@@ -27,6 +27,8 @@ const open = async (dataDir: string, databaseUrl?: string): Promise<Storage> =>
     dataDir,
     ...(databaseUrl !== undefined && { databaseUrl }),
     databasePool: 4,
+    // A busy machine is no reason to be refused.
+    databaseTimeoutSeconds: 60,
     nowMs: Date.now(),
     onIdleError: () => {},
   } as Parameters<typeof openStorage>[0]);
