@@ -40,7 +40,7 @@ export const PARENT = "m/44'/60'/0'/0";
 const HARDENED = 0x80000000;
 const PARENT_INDICES = [HARDENED + 44, HARDENED + 60, HARDENED, 0];
 export const PHRASE = 'test test test test test test test test test test test junk';
-/** Of the phrase's first account, as everyone else computes it: a floor that computes something else is none. */
+/** The address of the phrase's first account. A floor must compute the same one as everybody else. */
 const FIRST_ADDRESS = 'f39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 /** Prepares the work; each call then does it once. */
 export async function prepareWork(work: BareWork): Promise<() => unknown> {

@@ -38,7 +38,7 @@ export interface Written {
 
 /** What triggers write, in the floor too (docs/decisions/0045), and limits, which a server could keep in memory. */
 const NOT_WRITTEN_BY_FLOORS = ['deployment', 'rate_window'];
-/** More than connections, so that requests at once change different rows. */
+/** There are more rows than connections, so requests that run at once change different ones. */
 const PEERS_MAX = 64;
 const FRESH_LENGTH_MIN = 16;
 const FRESH_LENGTH_MAX = 132;
