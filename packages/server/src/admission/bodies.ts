@@ -74,48 +74,34 @@ export class Bodies {
   open(client: string, cut: (error: ApiError) => void): Body {
     const holder = this.#holders.get(client) ?? { bytes: 0, arriving: new Set() };
     this.#holders.set(client, holder);
-    const body = this.#body(client, holder, cut);
+    const body = new CountedBody(this, client, holder, cut);
     holder.arriving.add(body);
     this.#arriving += 1;
     this.#sweep ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
     return body;
   }
 
-  #body(client: string, holder: Holder, cut: (error: ApiError) => void): Body {
-    let bytes = 0;
-    let isOver = false;
-    const arrived = (): void => {
-      if (holder.arriving.delete(body)) this.#arriving -= 1;
-    };
-    const body = {
-      isArriving: true,
-      lastProgressMs: this.#settings.nowMs(),
-      received: (length: number) => {
-        if (isOver) return;
-        bytes += length + PIECE_BYTES;
-        holder.bytes += length + PIECE_BYTES;
-        this.#bytes += length + PIECE_BYTES;
-        body.lastProgressMs = this.#settings.nowMs();
-        if (this.#bytes > this.#settings.bytesMax) this.#makeRoom();
-      },
-      complete: () => {
-        body.isArriving = false;
-        arrived();
-      },
-      release: () => {
-        if (isOver) return;
-        isOver = true;
-        body.complete();
-        holder.bytes -= bytes;
-        this.#bytes -= bytes;
-        if (holder.bytes === 0 && holder.arriving.size === 0) this.#holders.delete(client);
-      },
-      cut: (error: ApiError) => {
-        body.release();
-        cut(error);
-      },
-    };
-    return body;
+  /** To be called by its bodies. */
+  count(holder: Holder, bytes: number): void {
+    holder.bytes += bytes;
+    this.#bytes += bytes;
+    if (this.#bytes > this.#settings.bytesMax) this.#makeRoom();
+  }
+
+  /** To be called by its bodies. */
+  arrived(holder: Holder, body: Body): void {
+    if (holder.arriving.delete(body)) this.#arriving -= 1;
+  }
+
+  /** To be called by its bodies. */
+  ended(client: string, holder: Holder, bytes: number): void {
+    holder.bytes -= bytes;
+    this.#bytes -= bytes;
+    if (holder.bytes === 0 && holder.arriving.size === 0) this.#holders.delete(client);
+  }
+
+  get nowMs(): number {
+    return this.#settings.nowMs();
   }
 
   #largest(): Holder | undefined {
@@ -157,6 +143,50 @@ export class Bodies {
     this.#settings.observe.refused(STAGE, reason);
     const retryAfter = this.#outside.join(this.#settings.nowMs(), AGAIN_PER_MS);
     return new Refused(reason, 'too many bodies are on their way to the service', retryAfter);
+  }
+}
+
+class CountedBody implements Body {
+  readonly #bodies: Bodies;
+  readonly #client: string;
+  readonly #holder: Holder;
+  readonly #cut: (error: ApiError) => void;
+  #bytes = 0;
+  #isOver = false;
+  isArriving = true;
+  lastProgressMs: number;
+
+  constructor(bodies: Bodies, client: string, holder: Holder, cut: (error: ApiError) => void) {
+    this.#bodies = bodies;
+    this.#client = client;
+    this.#holder = holder;
+    this.#cut = cut;
+    this.lastProgressMs = bodies.nowMs;
+  }
+
+  received(length: number): void {
+    if (this.#isOver) return;
+    const bytes = length + PIECE_BYTES;
+    this.#bytes += bytes;
+    this.lastProgressMs = this.#bodies.nowMs;
+    this.#bodies.count(this.#holder, bytes);
+  }
+
+  complete(): void {
+    this.isArriving = false;
+    this.#bodies.arrived(this.#holder, this);
+  }
+
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.complete();
+    this.#bodies.ended(this.#client, this.#holder, this.#bytes);
+  }
+
+  cut(error: ApiError): void {
+    this.release();
+    this.#cut(error);
   }
 }
 

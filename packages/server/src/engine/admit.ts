@@ -21,12 +21,23 @@ export type Asked = Omit<StampedRequest, 'stamp' | 'body' | 'byService'> & {
  * Then it takes its turn.
  */
 export async function admit(app: App, request: RawRequest, asked: Asked): Promise<Authenticated> {
-  const { acceptsRecovery, waitsOutside, ...stamped } = asked;
+  const { organizationId: asking, fingerprint, findsSubOrganization, acceptsAttested } = asked;
+  const { acceptsRecovery, waitsOutside } = asked;
+  const { headers, body } = request;
   const byService = request.byService === true;
-  request.passage?.requireHope(asked.organizationId, waitsOutside);
-  const caller = await guardAuthentication(app, request, async () =>
-    authenticate(app, { byService, stamp: parseStamp(request.headers), body: request.body, ...stamped }),
-  );
+  request.passage?.requireHope(asking, waitsOutside);
+  const caller = await guardAuthentication(app, request, async () => {
+    const stamp = parseStamp(headers);
+    return await authenticate(app, {
+      stamp,
+      body,
+      organizationId: asking,
+      fingerprint,
+      findsSubOrganization,
+      byService,
+      acceptsAttested,
+    });
+  });
   const { credential } = caller.actor;
   const isRecovery =
     credential.kind === 'api-key' && credential.apiKey.type === 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256';

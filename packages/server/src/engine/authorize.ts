@@ -77,14 +77,12 @@ const CLOSED_TO_PROFILES: ReadonlySet<CredentialEffect> = new Set<CredentialEffe
 
 export async function openAuthorization(
   app: App,
-  {
-    authority,
-    ...about
-  }: Pick<Authorization, 'read' | 'intent' | 'activityId' | 'nowMs'> & { readonly authority: Authority },
+  about: Pick<Authorization, 'read' | 'intent' | 'activityId' | 'nowMs'> & { readonly authority: Authority },
 ): Promise<Authorization> {
+  const { read, intent, activityId, nowMs, authority } = about;
   const { decider, target } = authority;
-  const rules = await app.accessRules.of(decider, about.read);
-  return { ...about, app, organization: decider, target, rules };
+  const rules = await app.accessRules.of(decider, read);
+  return { app, read, organization: decider, target, rules, intent, activityId, nowMs };
 }
 
 export const ruleInputsOf = ({ read, organization, rules, intent, nowMs }: Authorization): RuleInputs => ({

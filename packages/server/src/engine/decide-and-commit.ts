@@ -223,13 +223,9 @@ async function record(
     locked === undefined && !isTerminal(activity.status) && spendLoginToken(stores, actor, activity),
   ]);
   if (isStored === false) throw new Stale();
-  return {
-    ...stored,
-    voteOutcome,
-    direct: { ...stored, activity: { ...activity, result: next.result } },
-    hasMoved: activity.status !== current.status,
-    told,
-  };
+  const { votes } = stored;
+  const direct = { id, activity: { ...activity, result: next.result }, votes, proofs };
+  return { id, activity, votes, proofs, voteOutcome, direct, hasMoved: activity.status !== current.status, told };
 }
 
 /** As whom the voter moves the activity. While proofs are missing, only those who owe them approve. */

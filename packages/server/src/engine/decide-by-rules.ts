@@ -122,12 +122,19 @@ async function inputOf(
   const { read, organization, policies, intent, nowMs } = inputs;
   const { id, rootThreshold, rootUserIds } = organization;
   const { grantedByService } = intent;
-  const facts = { id, rootThreshold, rootUserIds };
-  const base = { organization: facts, policies, approvals, phase, nowMs, grantedByService };
+  const given = (activity: DecisionInput['activity'], members: readonly Member[]): DecisionInput => ({
+    organization: { id, rootThreshold, rootUserIds },
+    policies,
+    approvals,
+    phase,
+    nowMs,
+    grantedByService,
+    activity,
+    members,
+  });
   // A met root quorum asks no policy, so nobody has to be looked up and nothing parsed for it.
   if (isRootQuorumMet(organization, approvals) || policies.policies.length === 0) {
-    const members = approverStubs(approvals, alsoUserIds);
-    return { ...base, activity: activityFacts(intent, [{}]), members };
+    return given(activityFacts(intent, [{}]), approverStubs(approvals, alsoUserIds));
   }
   const approverIds = [...approvals.map(({ userId }) => userId), ...alsoUserIds];
   const [elements, approvers] = await Promise.all([intent.facts(), read(Members).byIds(id, approverIds)]);
@@ -136,7 +143,7 @@ async function inputOf(
   if (!present.has(actorId)) {
     throw new ApiError('UNAUTHENTICATED', 'the user was removed while the request was being handled');
   }
-  return { ...base, activity: activityFacts(intent, elements), members: approvers.map(toMember) };
+  return given(activityFacts(intent, elements), approvers.map(toMember));
 }
 
 /** With the users whom consensus expressions name, as far as they could still intent. */

@@ -35,7 +35,7 @@ export function renderActivity(
   parameters: unknown = activity.parameters,
 ) {
   const { intentKey, resultKey } = reader.keysOf(activity.type);
-  const live = liveVotes(activity, votes, reader.nowMs);
+  const { canApprove, canReject } = voteFlags(activity, votes, reader);
   return {
     id: activity.id,
     organizationId: activity.organizationId,
@@ -45,7 +45,8 @@ export function renderActivity(
     result: activity.status === 'ACTIVITY_STATUS_COMPLETED' ? { [resultKey]: activity.result ?? {} } : {},
     votes: votes.filter((vote) => vote.counts).map((vote) => renderVote(vote, isOthers(activity, reader))),
     fingerprint: activity.fingerprint,
-    ...voteFlags(activity, votes, live, reader),
+    canApprove,
+    canReject,
     createdAt: toRfc3339(activity.createdAtMs),
     updatedAt: toRfc3339(activity.updatedAtMs),
     ...(proofs.length > 0 && { appProofs: proofs.map((proof) => ({ ...proof })) }),
@@ -56,12 +57,12 @@ export function renderActivity(
 function voteFlags(
   activity: Activity,
   votes: readonly Vote[],
-  live: readonly Vote[],
-  { organization, userId }: Reader,
+  { organization, userId, nowMs }: Reader,
 ): { canApprove: boolean; canReject: boolean } {
   const concernsReader = (activity.authorityId ?? activity.organizationId) === organization.id;
   if (isTerminal(activity.status) || !concernsReader || userId === undefined)
     return { canApprove: false, canReject: false };
+  const live = liveVotes(activity, votes, nowMs);
   const isProposer = activity.proposerId === userId;
   const { openTo } = activity;
   const eligible =

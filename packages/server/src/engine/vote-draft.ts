@@ -53,6 +53,7 @@ export async function draftVote(
   const { publicKey, signature, scheme, credentialId, webauthn } = evidence as StampEvidence;
   const id = app.newId<'vote'>();
   const own = body.fingerprint === activity.fingerprint ? activity.body : undefined;
+  const { credentialKind, credentialType, sessionProfileId } = stampedWith(actor);
   return {
     id,
     activityId: activity.id,
@@ -80,7 +81,9 @@ export async function draftVote(
     homeId: actor.homeId,
     sourceAddress: request.clientAddress,
     revoked: false,
-    ...stampedWith(actor),
+    credentialKind,
+    credentialType,
+    sessionProfileId,
   };
 }
 

@@ -15,7 +15,15 @@ import { Pipelining } from './pipelining.ts';
 import { ReadByTurns } from './read-by-turns.ts';
 
 /** Serves a request without the framework, or leaves it to the framework and says so by false. */
-export type ServeDirectly = (request: IncomingMessage, response: ServerResponse) => boolean;
+export type ServeDirectly = (request: IncomingMessage, response: ServerResponse, arrival: Arrival) => boolean;
+
+/** What admission knows of a request from its head on. */
+export interface Arrival {
+  readonly client: string;
+  /** How long it waited to be read, in milliseconds. */
+  readonly heldMs: number;
+  body?: Body;
+}
 
 /** Requests that bring no body, or none that is read. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -23,9 +31,8 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Larger bodies are read piece by piece, and not at all where nobody needs them. */
 const LARGE_BYTES = 64 * 1024;
 
-const bodies = new WeakMap<IncomingMessage, Body>();
-/** How long requests waited to be read, in milliseconds. */
-const heldFor = new WeakMap<IncomingMessage, number>();
+/** Of the requests that the framework serves. */
+const arrivals = new WeakMap<IncomingMessage, Arrival>();
 /** Bodies whose bytes count, by connection. */
 const counted = new WeakMap<Socket, Set<Body>>();
 const refused = new WeakSet<Socket>();
@@ -54,11 +61,11 @@ export function addAdmission(
     }
   });
   server.addHook('onRequest', (request, reply, done) => {
-    if (noteRequest(app, request.raw, reply.raw)) done();
+    if (noteRequest(app, request.raw, reply.raw, arrivalOf(app, request.raw))) done();
   });
   server.addHook('preParsing', (request, reply, payload, done) => {
     if (!WITHOUT_BODY.has(request.method)) {
-      countBody(app, request.raw, (error) => {
+      countBody(app, request.raw, arrivalOf(app, request.raw), (error) => {
         if (!reply.sent) sendError(app, reply.header('connection', 'close'), error);
       });
     }
@@ -71,15 +78,20 @@ export function beginRequest(
   app: App,
   request: IncomingMessage,
   response: ServerResponse,
+  arrival: Arrival,
   cut: (error: ApiError) => void,
 ): boolean {
-  if (!noteRequest(app, request, response)) return false;
-  countBody(app, request, cut);
+  if (!noteRequest(app, request, response, arrival)) return false;
+  countBody(app, request, arrival, cut);
   return true;
 }
 
-function noteRequest({ admission: { connections } }: App, request: IncomingMessage, response: ServerResponse): boolean {
-  const { socket } = request;
+function noteRequest(
+  { admission: { connections } }: App,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  arrival: Arrival,
+): boolean {
   // It was told that it is not served, so it must not be.
   if (refused.has(socket)) {
     socket.destroy();
@@ -88,9 +100,10 @@ function noteRequest({ admission: { connections } }: App, request: IncomingMessa
   connections.note(socket, 1);
   response.once('close', () => {
     connections.note(socket, -1);
-    const body = bodies.get(request);
-    body?.release();
-    if (body !== undefined) counted.get(socket)?.delete(body);
+    const { body } = arrival;
+    if (body === undefined) return;
+    body.release();
+    counted.get(socket)?.delete(body);
   });
   return true;
 }
@@ -119,22 +132,25 @@ function refuseHopeless(
   const [serve] = server.server.listeners('request');
   server.server.removeAllListeners('request');
 
-  const refusalFor = (request: IncomingMessage): Refused | undefined => {
-    const client = clientKeyOf(app, request);
+  const arrive = (request: IncomingMessage): Arrival => {
     const connection = ownConnection(request.socket);
     const sinceMs = connection === undefined ? nowMs() : reads.arrived(connection);
-    heldFor.set(request, nowMs() - sinceMs);
-    return gates.clients.refusalFor([client], sinceMs) ?? bodies.refusalFor(client, declaredBytes(request) || 0);
+    return { client: clientKeyOf(app, request), heldMs: nowMs() - sinceMs };
   };
+  const refusalFor = (request: IncomingMessage, { client, heldMs }: Arrival): Refused | undefined =>
+    gates.clients.refusalFor([client], nowMs() - heldMs) ?? bodies.refusalFor(client, declaredBytes(request) || 0);
 
   const handle = (request: IncomingMessage, response: ServerResponse, isExpecting: boolean): void => {
     const { socket, method = '', url = '' } = request;
     if (!pipelining.accepts(socket)) return;
     const isCounted = !WITHOUT_BODY.has(method) && !refused.has(socket) && server.server.listening;
-    const refusal = isCounted ? refusalFor(request) : undefined;
+    const arrival = isCounted ? arrive(request) : arrivalOf(app, request);
+    const refusal = isCounted ? refusalFor(request, arrival) : undefined;
     if (refusal === undefined) {
       if (isExpecting) response.writeContinue();
-      if (!serveDirectly(request, response)) serve?.call(server.server, request, response);
+      if (serveDirectly(request, response, arrival)) return;
+      arrivals.set(request, arrival);
+      serve?.call(server.server, request, response);
       return;
     }
     connections.touch(socket);
@@ -164,18 +180,18 @@ const declaredBytes = ({ headers }: Pick<IncomingMessage, 'headers'>): number =>
 /** A connection can be used again only after the rest of the body was read, which costs more than a new one. */
 const isShort = (request: Pick<IncomingMessage, 'headers'>): boolean => declaredBytes(request) <= LARGE_BYTES;
 
-function countBody(app: App, raw: IncomingMessage, cut: (error: ApiError) => void): void {
-  const { admission } = app;
-  const client = clientKeyOf(app, raw);
+function countBody({ admission }: App, raw: IncomingMessage, arrival: Arrival, cut: (error: ApiError) => void): void {
   const connection = admission.connections.of(raw.socket);
-  const body = admission.bodies.open(client, (error) => {
+  const body = admission.bodies.open(arrival.client, (error) => {
     connection?.bodies.delete(body);
     // Nobody needs the rest of it.
     raw.removeAllListeners('data');
     cut(error);
   });
-  bodies.set(raw, body);
-  counted.set(raw.socket, (counted.get(raw.socket) ?? new Set()).add(body));
+  arrival.body = body;
+  const others = counted.get(raw.socket);
+  if (others === undefined) counted.set(raw.socket, new Set([body]));
+  else others.add(body);
   connection?.bodies.add(body);
   let receivedBytes = 0;
   raw.on('data', (piece: Buffer) => {
@@ -193,14 +209,18 @@ function countBody(app: App, raw: IncomingMessage, cut: (error: ApiError) => voi
 }
 
 /** The way in of a request whose body is there. Whoever opens it ends it. */
-export const openPassage = (app: App, request: IncomingMessage, response: ServerResponse): Passage =>
-  app.admission.passage(
-    clientKeyOf(app, request),
-    response,
-    bodies.get(request),
-    // The time that a client takes to send its body is its own.
-    app.admission.nowMs() - (heldFor.get(request) ?? 0),
-  );
+export function openPassage(
+  app: App,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { client, body, heldMs }: Arrival = arrivalOf(app, request),
+): Passage {
+  // The time that a client takes to send its body is its own.
+  return app.admission.passage(client, response, body, app.admission.nowMs() - heldMs);
+}
+
+const arrivalOf = (app: App, request: IncomingMessage): Arrival =>
+  arrivals.get(request) ?? { client: clientKeyOf(app, request), heldMs: 0 };
 
 function clientKeyOf({ admission, config }: App, { socket, headers }: IncomingMessage): string {
   const connection = admission.connections.of(socket);

@@ -6,7 +6,7 @@ import { dispatch } from '../engine/dispatch.ts';
 import { ApiError, type ErrorCode, toErrorBody } from '../lib/errors.ts';
 import { jsonInPieces, PrintedAnswer } from '../lib/json-in-pieces.ts';
 import { operations, pathOf } from '../registry.ts';
-import { beginRequest, openPassage, type ServeDirectly } from './admission.ts';
+import { type Arrival, beginRequest, openPassage, type ServeDirectly } from './admission.ts';
 import { clientAddress } from './client-address.ts';
 import { READABLE_BY_ALL } from './cors.ts';
 import { bodyTooLarge, toApiError } from './errors.ts';
@@ -15,6 +15,7 @@ import { requireJson } from './raw-body.ts';
 import { serviceIsStarting } from './starting.ts';
 
 const SHORT_BODY_BYTES = 4096;
+const JSON_FOR_ALL = [...Object.entries(READABLE_BY_ALL).flat(), 'content-type', 'application/json; charset=utf-8'];
 
 interface Server {
   readonly inFlight: InFlight;
@@ -28,24 +29,28 @@ interface Server {
  */
 export function operationServer(app: ServedApp, { inFlight, isStarting, isClosing }: Server): ServeDirectly {
   const byPath = new Map<string, Operation>(operations.map((operation) => [pathOf(operation), operation]));
-  return (request, response) => {
+  return (request, response, arrival) => {
     if (request.method !== 'POST') return false;
     const { url = '' } = request;
     const operation = byPath.get(url) ?? byPath.get(pathIn(url));
     if (operation === undefined) return false;
-    const begun = beginRequest(app, request, response, (error) => sendError(app, response, error, { closes: true }));
-    if (!begun) return true;
+    const cut = (error: ApiError) => sendError(app, response, error, { closes: true });
+    if (!beginRequest(app, request, response, arrival, cut)) return true;
     // A client may leave before it has its answer; that is no fault of the service.
     response.on('error', () => {});
     inFlight.add(request);
-    response.once('close', () => inFlight.delete(request));
+    const pieces: Buffer[] = [];
+    response.once('close', () => {
+      inFlight.delete(request);
+      pieces.length = 0;
+    });
     const refusal = isClosing()
       ? new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 })
       : isStarting()
         ? serviceIsStarting()
         : refusalOf(request, operation);
     if (refusal !== undefined) sendError(app, response, refusal, { closes: isClosing() });
-    else readBody(app, operation, request, response);
+    else readBody(app, operation, { request, response, arrival }, pieces);
     return true;
   };
 }
@@ -68,9 +73,15 @@ function refusalOf({ httpVersion, headers }: IncomingMessage, { bodyLimit }: Ope
   return Number(headers['content-length']) > bodyLimit ? bodyTooLarge(bodyLimit) : undefined;
 }
 
-/** Everything that is signed, hashed or stored is these bytes; nothing may touch them on the way. */
-function readBody(app: ServedApp, operation: Operation, request: IncomingMessage, response: ServerResponse): void {
-  const pieces: Buffer[] = [];
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly arrival: Arrival;
+}
+
+/** Everything that is signed, hashed or stored is these bytes; nothing may touch them on the way. `pieces` holds them as they come. */
+function readBody(app: ServedApp, operation: Operation, exchange: Exchange, pieces: Buffer[]): void {
+  const { request, response } = exchange;
   let bytes = 0;
   const take = (piece: Buffer): void => {
     bytes += piece.length;
@@ -90,31 +101,23 @@ function readBody(app: ServedApp, operation: Operation, request: IncomingMessage
     const body = only && pieces.length === 1 ? only : Buffer.concat(pieces);
     // The request lives as long as its answer takes, and would hold the bytes a second time.
     pieces.length = 0;
-    answer(app, operation, { request, response, body }).catch((error: unknown) => {
+    answer(app, operation, exchange, body).catch((error: unknown) => {
       sendError(app, response, toApiError(app, operation.name, error));
     });
   };
   request.on('data', take);
   request.once('end', end);
-  response.once('close', () => {
-    pieces.length = 0;
-  });
   // A client that leaves in the middle of its body has nobody to answer to.
   request.once('error', () => {});
 }
 
-interface Arrived {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly body: Buffer;
-}
-
-async function answer(app: ServedApp, operation: Operation, { request, response, body }: Arrived): Promise<void> {
+async function answer(app: ServedApp, operation: Operation, exchange: Exchange, body: Buffer): Promise<void> {
+  const { request, response, arrival } = exchange;
   // It was cut while it arrived, and is answered.
   if (response.headersSent) return;
   const startedAt = performance.now();
   let code: ErrorCode | 'OK' = 'OK';
-  const passage = openPassage(app, request, response);
+  const passage = openPassage(app, request, response, arrival);
   app.load.begin();
   try {
     requireJson(request.headers);
@@ -158,11 +161,8 @@ function sendError(
 
 function sendJson(response: ServerResponse, status: number, pieces: readonly string[]): void {
   const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
-  response.writeHead(status, {
-    ...READABLE_BY_ALL,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': length,
-  });
+  // A list of names and values, which Node sends as it is.
+  response.writeHead(status, [...JSON_FOR_ALL, 'content-length', length]);
   if (pieces.length === 1) response.end(pieces[0]);
   else Readable.from(pieces).pipe(response);
 }

@@ -13,10 +13,17 @@ const PIECE_LENGTH = 64 * 1024;
  * takes no longer than a turn.
  */
 export function jsonInPieces(answer: unknown): string[] | Promise<string[]> {
+  if (!hasList(answer, DEPTH_MAX)) return [JSON.stringify(answer) ?? 'null'];
   const pieces = new Pieces();
   const turns = write(answer, DEPTH_MAX, pieces);
   return turns.next().done ? pieces.end() : writeByTurns(turns, pieces);
 }
+
+/** Whether it has one where answers have them; what has none is short. */
+const hasList = (value: unknown, depth: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (Array.isArray(value) || (depth > 0 && Object.values(value).some((member) => hasList(member, depth - 1))));
 
 /** An answer that is written already. */
 export class PrintedAnswer {
