@@ -6,6 +6,8 @@ const TURN_MS = 10;
 const DEPTH_MAX = 3;
 /** What is shorter is put together. */
 const PIECE_LENGTH = 64 * 1024;
+/** A text that does not make an answer long. */
+const SHORT_TEXT = 1024;
 
 /**
  * What `JSON.stringify` makes of plain data, with turns for other requests between the items of long lists: an answer
@@ -13,17 +15,18 @@ const PIECE_LENGTH = 64 * 1024;
  * takes no longer than a turn.
  */
 export function jsonInPieces(answer: unknown): string[] | Promise<string[]> {
-  if (!hasList(answer, DEPTH_MAX)) return [JSON.stringify(answer) ?? 'null'];
+  if (!mayBeLong(answer, DEPTH_MAX)) return [JSON.stringify(answer) ?? 'null'];
   const pieces = new Pieces();
   const turns = write(answer, DEPTH_MAX, pieces);
   return turns.next().done ? pieces.end() : writeByTurns(turns, pieces);
 }
 
-/** Whether it has one where answers have them; what has none is short. */
-const hasList = (value: unknown, depth: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (Array.isArray(value) || (depth > 0 && Object.values(value).some((member) => hasList(member, depth - 1))));
+/** Whether it has a list, a long text, or more than answers without lists have. */
+function mayBeLong(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.length > SHORT_TEXT;
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Array.isArray(value) || Object.values(value).some((member) => mayBeLong(member, depth - 1));
+}
 
 /** An answer that is written already. */
 export class PrintedAnswer {

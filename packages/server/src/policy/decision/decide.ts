@@ -21,13 +21,16 @@ type Settled = Pick<Decision, 'outcome' | 'reason' | 'decidingPolicyIds' | 'ownA
 export function decide(input: DecisionInput, options: DecisionOptions = {}): Decision {
   requireSound(input);
   const roots = rootQuorumOf(input);
-  const without = (settled: Settled): Decision => ({
-    ...settled,
+  const without = ({ outcome, reason, decidingPolicyIds, ownAccountRule }: Settled): Decision => ({
+    outcome,
+    reason,
+    decidingPolicyIds,
+    ownAccountRule,
     organizationId: input.organization.id,
     evaluations: [],
     unconcernedCount: 0,
     rootQuorum: roots.summary,
-    openTo: { rootUserIds: settled.outcome === 'OUTCOME_REQUIRES_CONSENSUS' ? roots.missingUserIds : [], policies: [] },
+    openTo: { rootUserIds: outcome === 'OUTCOME_REQUIRES_CONSENSUS' ? roots.missingUserIds : [], policies: [] },
   });
   // Step 2: a met root quorum overrides every policy.
   if (roots.isMet) return without(settle('OUTCOME_ALLOW', 'ROOT_QUORUM'));
@@ -64,11 +67,15 @@ function decideBy(
 ): Decision {
   const results = policies.map((policy) => evaluatePolicy(policy, circumstances));
   const settled = settleElements(input, circumstances, roots, results);
-  const isOpen = settled.outcome === 'OUTCOME_REQUIRES_CONSENSUS';
+  const { outcome, reason, decidingPolicyIds, ownAccountRule } = settled;
+  const isOpen = outcome === 'OUTCOME_REQUIRES_CONSENSUS';
   // While a denial stands, only the root quorum can get past it.
-  const isOpenToPolicies = isOpen && settled.reason !== 'ROOT_QUORUM_PENDING';
+  const isOpenToPolicies = isOpen && reason !== 'ROOT_QUORUM_PENDING';
   return {
-    ...settled,
+    outcome,
+    reason,
+    decidingPolicyIds,
+    ownAccountRule,
     organizationId: input.organization.id,
     evaluations: results.map(({ evaluation }) => evaluation),
     unconcernedCount: input.policies.policies.length - policies.length,
