@@ -10,6 +10,7 @@ import type { KeyringLoss, KeyringObserver } from '../observer.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import type { Notice, Order, Settings } from './channel.ts';
+import { chooseLine } from './choose-line.ts';
 import { Line } from './line.ts';
 import { detached, errorOf, gone } from './protocol.ts';
 import { pipesOf, startKeyringProcess, startMsMax } from './start.ts';
@@ -175,18 +176,13 @@ export class KeyringProcess {
       return Promise.reject(new KeyringError('UNAVAILABLE', 'the keyring has too much to do'));
     switch (transportOf(method).route.to) {
       case 'any':
-        return this.#idlest(first).call(method, args);
+        return chooseLine(first, this.#lines).call(method, args);
       case 'first':
       case 'ring':
         return first.call(method, args);
       case 'all':
         return this.#callAll(method, args);
     }
-  }
-
-  /** The thread with the fewest calls; of equal ones the first, whose caches are the warmest. */
-  #idlest(first: Line): Line {
-    return this.#lines.reduce((best, line) => (line.pendingCount < best.pendingCount ? line : best), first);
   }
 
   /** The answer of the first thread, when all have answered and none has refused. */
