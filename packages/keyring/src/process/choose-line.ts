@@ -11,6 +11,10 @@ export interface Burden {
 
 /** The first thread while it has little to do: its caches are the warmest. Then the one with the fewest calls. */
 export function chooseLine<L extends Burden>(first: L, lines: readonly L[]): L {
-  if (first.pendingItems < FEW_ITEMS && first.pendingBytes < FEW_BYTES) return first;
+  if (!isBusy(first)) return first;
   return lines.reduce((best, line) => (line.pendingCount < best.pendingCount ? line : best), first);
 }
+
+/** Whether it has so much in hand that another one is worth it. */
+export const isBusy = ({ pendingItems, pendingBytes }: Burden): boolean =>
+  pendingItems >= FEW_ITEMS || pendingBytes >= FEW_BYTES;

@@ -341,6 +341,18 @@ describe('the same answers as inline', () => {
   });
 });
 
+test('a second thread is started when there is work for it, and has the service keys by then', async () => {
+  await using mine = await startProcess();
+  await mine.loadServiceKeys(deployment.installationKey, deployment.keys);
+  const threads = async (): Promise<number> => (await readdir(`/proc/${mine.pid}/task`)).length;
+  for (let call = 0; call < 3; call += 1) await mine.signIdToken({ sub: 'x' });
+  const before = await threads();
+  // Any of these may be its first call.
+  for (let round = 0; round < 50 || (await threads()) === before; round += 1) {
+    await Promise.all(Array.from({ length: 16 }, () => mine.signIdToken({ sub: 'x' })));
+  }
+});
+
 describe('the ring', () => {
   test('that another process changed is read on an unknown id, and by every thread', async () => {
     const own = `file:${join(folder, 'rotated.key')}`;
