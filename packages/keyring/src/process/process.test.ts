@@ -34,6 +34,7 @@ import {
   type VerificationToken,
 } from '../index.ts';
 import { ProcessKeyring } from './client.ts';
+import { KeyringProcess } from './keyring-process.ts';
 import { permissionFlags, pipesOf } from './start.ts';
 
 const LINUX = existsSync('/proc/self/environ');
@@ -342,14 +343,16 @@ describe('the same answers as inline', () => {
 });
 
 test('a second thread is started when there is work for it, and has the service keys by then', async () => {
-  await using mine = await startProcess();
-  await mine.loadServiceKeys(deployment.installationKey, deployment.keys);
-  const threads = async (): Promise<number> => (await readdir(`/proc/${mine.pid}/task`)).length;
-  for (let call = 0; call < 3; call += 1) await mine.signIdToken({ sub: 'x' });
-  const before = await threads();
-  // Any of these may be its first call.
-  for (let round = 0; round < 50 || (await threads()) === before; round += 1) {
-    await Promise.all(Array.from({ length: 16 }, () => mine.signIdToken({ sub: 'x' })));
+  const mine = await KeyringProcess.start({ rootKey, create: false, threads: 2 });
+  try {
+    await mine.loadServiceKeys(deployment.installationKey, deployment.keys);
+    for (let call = 0; call < 3; call += 1) await mine.call('signIdToken', [{ sub: 'x' }]);
+    expect(mine.idleThreads).toBe(1);
+    const many = () => Promise.all(Array.from({ length: 16 }, () => mine.call('signIdToken', [{ sub: 'x' }])));
+    while (mine.idleThreads < 2) await many();
+    await many();
+  } finally {
+    await mine.close();
   }
 });
 
