@@ -12,11 +12,16 @@ export interface Settings {
   readonly threads: number;
 }
 
-/** What the process is told on the channel, once: to open the ring. It is started before anybody knows this much. */
+/** What the process is told on the channel, first: to open the ring. It is started before anybody knows this much. */
 export interface Order {
   readonly create: boolean;
   /** By which a thread sees that its files are of another version than the service that starts it. */
   readonly methods: readonly string[];
+}
+
+/** What it is told when the first thread has much to do: to start the others. */
+export interface Wake {
+  readonly type: 'wake';
 }
 
 export interface Refusal {
@@ -29,7 +34,12 @@ export type Report =
   | { readonly type: 'opened'; readonly ring: RingState }
   | { readonly type: 'failed'; readonly refusal: Refusal };
 
-/** What the process says on the channel: `ready` once, or `failed` before its end. */
+/**
+ * What the process says on the channel: `ready` once, or `failed` before its end; then `woken` for each further thread, or
+ * `asleep` where one could not be started now.
+ */
 export type Notice =
   | { readonly type: 'ready'; readonly ring: RingState }
-  | { readonly type: 'failed'; readonly refusal: Refusal };
+  | { readonly type: 'failed'; readonly refusal: Refusal }
+  | { readonly type: 'woken'; readonly thread: number }
+  | { readonly type: 'asleep' };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { FIRST_LINE, type Notice, type Order, type Refusal, type Report, type Settings } from './channel.ts';
+import { FIRST_LINE, type Notice, type Order, type Refusal, type Report, type Settings, type Wake } from './channel.ts';
 import type { ThreadData } from './worker.ts';
 
 // The entry of the keyring process, whose first thread this is.
@@ -23,33 +22,55 @@ if ('methods' in settings) {
   refuse({ code: 'UNAVAILABLE', message: 'the files of the keyring were replaced: the service must be started again' });
 }
 
-const workers = Array.from({ length: settings.threads - 1 }, (_, index) => startWorker(index + 1));
-// Beside the workers, which load the same files.
 const { openThread } = await import('./thread.ts');
-process.once('message', (order: Order) => void openAll(order).catch(end));
-// Nobody else is heard here; without a listener messages would be kept until there is one.
-process.on('message', () => {});
+/** How many threads have opened the ring, of which the first is this one. */
+let opened = 0;
+let isWaking = false;
+process.once('message', (order: Order) => {
+  void open(order).catch(end);
+  // Nothing else is heard here; without a listener messages would be kept until there is one.
+  process.on('message', (message: Wake | undefined) => {
+    if (message?.type === 'wake' && opened > 0 && !isWaking) void wake(order).catch(end);
+  });
+});
 
-/** One after the other, because a passphrase is stretched in 128 MiB. The first one may create the ring. */
-async function openAll({ create, methods }: Order): Promise<void> {
-  const first = await openThread(settings.rootKey, { create, methods }, FIRST_LINE);
+/** The first one may create the ring. The others cost memory, and are started when there is work for them. */
+async function open(order: Order): Promise<void> {
+  const first = await openThread(settings.rootKey, order, FIRST_LINE);
   if (first.type === 'failed') return refuse(first.refusal);
-  for (const worker of workers) {
-    const answer = once(worker, 'message') as Promise<[Report]>;
-    worker.postMessage({ create: false, methods } satisfies Order);
-    const [report] = await answer;
-    if (report.type === 'failed') return refuse(report.refusal);
-  }
-  // The ring of the first, which answers for all when it is read again.
+  opened = 1;
   send({ type: 'ready', ring: first.ring });
 }
 
-function startWorker(index: number): Worker {
+/** One after the other, because a passphrase is stretched in 128 MiB. */
+async function wake({ methods }: Order): Promise<void> {
+  isWaking = true;
+  while (opened < settings.threads) {
+    const report = await startWorker(opened, { create: false, methods });
+    if (report.type === 'failed') break;
+    send({ type: 'woken', thread: opened });
+    opened += 1;
+  }
+  isWaking = false;
+  if (opened < settings.threads) send({ type: 'asleep' });
+}
+
+/** A thread that never opened the ring has done nothing, and those that did go on without it. */
+function startWorker(index: number, order: Order): Promise<Report> {
   const workerData: ThreadData = { rootKey: settings.rootKey, fd: FIRST_LINE + index };
-  const worker = new Worker(new URL('./worker.js', import.meta.url), { stdin: false, workerData });
-  worker.on('error', end);
-  worker.on('exit', () => process.exit(1));
-  return worker;
+  return new Promise((resolve) => {
+    let isOpen = false;
+    const fail = (): void => resolve({ type: 'failed', refusal: { code: 'UNAVAILABLE', message: 'no thread' } });
+    const worker = new Worker(new URL('./worker.js', import.meta.url), { stdin: false, workerData });
+    worker.once('message', (report: Report) => {
+      isOpen = report.type === 'opened';
+      resolve(report);
+      if (!isOpen) void worker.terminate();
+    });
+    worker.on('error', (error) => (isOpen ? end(error) : fail()));
+    worker.on('exit', () => (isOpen ? process.exit(1) : fail()));
+    worker.postMessage(order);
+  });
 }
 
 function refuse(refusal: Refusal): void {

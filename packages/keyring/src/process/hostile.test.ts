@@ -106,6 +106,8 @@ beforeAll(async () => {
     pipe.on('data', (chunk) => reader.push(chunk));
   }
   await once(child, 'message');
+  child.send({ type: 'wake' });
+  expect((await once(child, 'message'))[0]).toEqual({ type: 'woken', thread: 1 });
 });
 
 afterAll(async () => {
@@ -547,6 +549,8 @@ describe('a line', () => {
   const start = async (): Promise<ChildProcess> => {
     const other = startKeyringProcess({ rootKey: `file:${join(folder, 'root.key')}`, threads: 2 });
     other.send({ create: false, methods: METHODS });
+    await once(other, 'message');
+    other.send({ type: 'wake' });
     await once(other, 'message');
     return other;
   };

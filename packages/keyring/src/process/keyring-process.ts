@@ -9,7 +9,8 @@ import type { LaunchedKeyring } from '../launch.ts';
 import type { KeyringLoss, KeyringObserver } from '../observer.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
-import type { Notice, Order, Settings } from './channel.ts';
+import type { Notice, Order, Settings, Wake } from './channel.ts';
+import { chooseLine, isBusy } from './choose-line.ts';
 import { Line } from './line.ts';
 import { detached, errorOf, gone } from './protocol.ts';
 import { pipesOf, startKeyringProcess, startMsMax } from './start.ts';
@@ -26,6 +27,8 @@ const STABLE_BEATS = 5;
 const BEAT_MS = 1000;
 /** After so long a process that refused the service keys is given them again. */
 const SERVICE_KEYS_MS = 1000;
+/** After so long a thread that could not be started, or did not take what the others have, is tried again. */
+const WAKE_MS = 1000;
 /** Lists are done in parts, so that no call holds a thread for more than a fraction of a second. */
 const SILENT_BEATS_MAX = 5;
 const CLOSE_MS_MAX = 5_000;
@@ -44,8 +47,15 @@ type ServiceKeys = readonly [organizationKey: Uint8Array, keys: readonly SealedS
 export class KeyringProcess {
   #settings: StartSettings;
   #child: ChildProcess | undefined;
-  /** One to each thread of the process, once that is ready. */
+  /** One to each thread that has opened the ring: calls to all go to these. */
   #lines: readonly Line[] = [];
+  /** Those of them that have the service keys and the ring as it is: the others are given them. */
+  #serving: readonly Line[] = [];
+  /** All that the process was started with, also those of threads that nobody has needed yet. */
+  #started: readonly Line[] = [];
+  #isWaking = false;
+  /** Service keys are given to one thread after the other has joined, never beside it. */
+  #keysTurn: Promise<unknown> = Promise.resolve();
   #isUp = false;
   readonly #closing = new AbortController();
   #ring: RingState = { active: '', ids: [] };
@@ -103,7 +113,7 @@ export class KeyringProcess {
 
   /** How many threads have nothing to do. */
   get idleThreads(): number {
-    return this.#lines.filter(({ pendingCount }) => pendingCount === 0).length;
+    return this.#serving.filter(({ pendingCount }) => pendingCount === 0).length;
   }
 
   get load(): KeyringLoad {
@@ -138,8 +148,10 @@ export class KeyringProcess {
   async loadServiceKeys(...keys: ServiceKeys): Promise<void> {
     // A copy that no caller can change.
     const copy = cloned(keys);
-    await this.#callUp('loadServiceKeys', copy);
-    this.#serviceKeys = copy;
+    await this.#inTurn(async () => {
+      await this.#callUp('loadServiceKeys', copy);
+      this.#serviceKeys = copy;
+    });
   }
 
   /** Ends the process and waits for its end. */
@@ -174,8 +186,11 @@ export class KeyringProcess {
     if (calls >= PENDING_MAX || bytes >= PENDING_BYTES_MAX)
       return Promise.reject(new KeyringError('UNAVAILABLE', 'the keyring has too much to do'));
     switch (transportOf(method).route.to) {
-      case 'any':
-        return this.#idlest(first).call(method, args);
+      case 'any': {
+        const answered = chooseLine(first, this.#serving).call(method, args);
+        if (isBusy(first)) this.#wake();
+        return answered;
+      }
       case 'first':
       case 'ring':
         return first.call(method, args);
@@ -184,9 +199,34 @@ export class KeyringProcess {
     }
   }
 
-  /** The thread with the fewest calls; of equal ones the first, whose caches are the warmest. */
-  #idlest(first: Line): Line {
-    return this.#lines.reduce((best, line) => (line.pendingCount < best.pendingCount ? line : best), first);
+  /** Starts the other threads, once there is work for them. */
+  #wake(): void {
+    if (this.#isWaking || this.#lines.length === this.#started.length) return;
+    this.#isWaking = true;
+    this.#child?.send?.({ type: 'wake' } satisfies Wake, () => {});
+  }
+
+  /** From here on it hears what all hear; it serves when it has what they have. */
+  async #join(child: ChildProcess, line: Line): Promise<void> {
+    if (this.#child !== child) return;
+    if (!this.#lines.includes(line)) this.#lines = [...this.#lines, line];
+    try {
+      await this.#inTurn(async () => {
+        await line.call('refreshRing', []);
+        if (this.#serviceKeys !== undefined) await line.call('loadServiceKeys', this.#serviceKeys);
+      });
+      if (this.#child !== child) return;
+      this.#serving = [...this.#serving, line];
+      if (this.#serving.length === this.#started.length) this.#isWaking = false;
+    } catch {
+      setTimeout(() => void this.#join(child, line), WAKE_MS).unref();
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#keysTurn.then(work);
+    this.#keysTurn = done.catch(() => {});
+    return done;
   }
 
   /** The answer of the first thread, when all have answered and none has refused. */
@@ -217,7 +257,7 @@ export class KeyringProcess {
     this.#child = child;
     this.#answeredBeats = 0;
     const pipes = pipesOf(child);
-    const lines = pipes.map((pipe): Line => new Line(pipe, (ring) => this.#follow(lines, ring)));
+    const lines = pipes.map((pipe): Line => new Line(pipe, (ring) => this.#follow(child, ring)));
     // Whoever waits for an answer hears of the end, even if nothing else keeps this process alive.
     for (const pipe of pipes) pipe.once('close', () => child.ref());
     let refusal: KeyringError | undefined;
@@ -233,7 +273,8 @@ export class KeyringProcess {
         child.send?.(order, () => {});
         child.on('message', (message: Notice) => {
           if (message.type === 'failed') refusal = errorOf(message.refusal);
-          else resolve(message.ring);
+          else if (message.type === 'ready') resolve(message.ring);
+          else this.#hear(child, message);
         });
         const ended = (how: string): void => {
           reject(refusal ?? gone());
@@ -243,7 +284,10 @@ export class KeyringProcess {
         // A process that could not be started has no end.
         child.once('error', (error) => child.pid === undefined && ended(error.message));
       });
-      this.#lines = lines;
+      this.#started = lines;
+      this.#lines = lines.slice(0, 1);
+      this.#serving = this.#lines;
+      this.#isWaking = false;
       await this.#adopt(ring);
     } catch (error) {
       this.#giveUp(child, 'ended', 'the folder of the key ring cannot be synchronized');
@@ -253,6 +297,19 @@ export class KeyringProcess {
     }
     child.unref();
     child.channel?.unref();
+  }
+
+  /** News of threads that were to be started. */
+  #hear(child: ChildProcess, message: Extract<Notice, { type: 'woken' | 'asleep' }>): void {
+    if (this.#child !== child) return;
+    if (message.type === 'asleep') {
+      setTimeout(() => {
+        if (this.#child === child) this.#isWaking = false;
+      }, WAKE_MS).unref();
+      return;
+    }
+    const line = this.#started[message.thread];
+    if (line !== undefined && !this.#lines.includes(line)) void this.#join(child, line);
   }
 
   /**
@@ -280,7 +337,7 @@ export class KeyringProcess {
   /** Its end is not waited for: a process that the system cannot end must not keep the next one from its start. */
   #giveUp(child: ChildProcess, reason: KeyringLoss, message: string): void {
     child.kill('SIGKILL');
-    const lines = this.#lines;
+    const lines = this.#started;
     this.#lose(child, reason, message);
     for (const line of lines) line.destroy();
   }
@@ -292,6 +349,8 @@ export class KeyringProcess {
     this.#isUp = false;
     this.#endLines(gone());
     this.#lines = [];
+    this.#serving = [];
+    this.#started = [];
     if (this.closing.aborted) return;
     if (this.#answeredBeats >= STABLE_BEATS) this.#restartDelayMs = RESTART_DELAY_MS_MIN;
     if (wasUp) this.#restartLater(reason, message);
@@ -346,8 +405,8 @@ export class KeyringProcess {
   }
 
   /** A thread has found a changed ring, so that the others read it too. */
-  #follow(lines: readonly Line[], ring: RingState): void {
-    if (lines !== this.#lines || isSameRing(ring, this.#ring)) return;
+  #follow(child: ChildProcess, ring: RingState): void {
+    if (child !== this.#child || isSameRing(ring, this.#ring)) return;
     this.#ring = ring;
     // What cannot be read is told to whoever calls next.
     this.#callAll('refreshRing', []).catch(() => {});

@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { codeOf } from '../../test/fixtures/client.ts';
 import type { Method } from '../calls/call.ts';
+import { KeyringError } from '../errors.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
 import { Line, type Pipe } from './line.ts';
 import { ANSWER, bytesMaxOf, methodOf } from './protocol.ts';
@@ -99,4 +100,17 @@ test('a thread is asked at each beat, and its silence counted in beats', async (
   thread.answer({ id: 7 });
   await turn();
   expect(await beat(line, 2)).toEqual([0, 0]);
+});
+
+test('what a thread has in hand is counted in items, until it has answered', async () => {
+  const { thread, line } = open();
+  const answered = [line.call('sign', [{}, {}, 'ecdsa', [1, 2, 3]]), line.call('seal', [])];
+  expect([line.pendingCount, line.pendingItems]).toEqual([2, 4]);
+  await turn();
+  for (const call of thread.calls) thread.answer(call);
+  await Promise.all(answered);
+  expect([line.pendingCount, line.pendingItems, line.pendingBytes]).toEqual([0, 0, 0]);
+  line.call('sign', [[1, 2]]).catch(() => {});
+  line.end(new KeyringError('UNAVAILABLE', 'gone'));
+  expect(line.pendingItems).toBe(0);
 });

@@ -22,10 +22,16 @@ interface Pending {
   readonly lastBeat: number;
   /** Of the call as it was sent. */
   readonly bytes: number;
+  /** How many signatures, accounts or secrets it is about. */
+  readonly items: number;
 }
 
 /** Nobody waits for its answer any more, but the thread still has it to do. */
-const REFUSED: Omit<Pending, 'bytes'> = { resolve: () => {}, reject: () => {}, lastBeat: Number.POSITIVE_INFINITY };
+const REFUSED: Omit<Pending, 'bytes' | 'items'> = {
+  resolve: () => {},
+  reject: () => {},
+  lastBeat: Number.POSITIVE_INFINITY,
+};
 /** No call has this id. */
 const PING = encodeFrame(0, numberOf('ping'), []);
 
@@ -36,6 +42,7 @@ export class Line {
   readonly #pending = new Map<number, Pending>();
   readonly #ringChanged: (ring: RingState) => void;
   #pendingBytes = 0;
+  #pendingItems = 0;
   #lastId = 0;
   #beats = 0;
   #isHeard = true;
@@ -72,6 +79,11 @@ export class Line {
     return this.#pendingBytes;
   }
 
+  /** What they are about: each counts once, or as often as its list is long. */
+  get pendingItems(): number {
+    return this.#pendingItems;
+  }
+
   call(method: Method, args: readonly unknown[]): Promise<unknown> {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -86,8 +98,10 @@ export class Line {
       // An idle keyring does not keep its service alive, one with work does.
       if (this.#pending.size === 0) this.#pipe.ref();
       const lastBeat = this.#beats + transportOf(method).route.seconds;
-      this.#pending.set(id, { resolve, reject, lastBeat, bytes: frame.length });
+      const items = itemsOf(args);
+      this.#pending.set(id, { resolve, reject, lastBeat, bytes: frame.length, items });
       this.#pendingBytes += frame.length;
+      this.#pendingItems += items;
       this.#outbox.send(frame);
     });
   }
@@ -101,10 +115,10 @@ export class Line {
     this.#beats += 1;
     this.#silentBeats = this.#isHeard ? 0 : this.#silentBeats + 1;
     this.#isHeard = false;
-    for (const [id, { lastBeat, reject, bytes }] of this.#pending) {
+    for (const [id, { lastBeat, reject, bytes, items }] of this.#pending) {
       if (lastBeat >= this.#beats) continue;
       reject(late());
-      this.#pending.set(id, { ...REFUSED, bytes });
+      this.#pending.set(id, { ...REFUSED, bytes, items });
     }
     this.#pipe.write(PING);
     return this.#silentBeats;
@@ -120,6 +134,7 @@ export class Line {
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
     this.#pendingBytes = 0;
+    this.#pendingItems = 0;
     this.#pipe.unref();
   }
 
@@ -136,8 +151,12 @@ export class Line {
     if (pending === undefined) return;
     this.#pending.delete(id);
     this.#pendingBytes -= pending.bytes;
+    this.#pendingItems -= pending.items;
     if (this.#pending.size === 0) this.#pipe.unref();
     if (tag === ANSWER.value) pending.resolve(value);
     else pending.reject(errorOf(value as Refusal));
   }
 }
+
+const itemsOf = (args: readonly unknown[]): number =>
+  args.reduce((most: number, argument) => (Array.isArray(argument) ? Math.max(most, argument.length) : most), 1);

@@ -34,6 +34,7 @@ import {
   type VerificationToken,
 } from '../index.ts';
 import { ProcessKeyring } from './client.ts';
+import { KeyringProcess } from './keyring-process.ts';
 import { permissionFlags, pipesOf } from './start.ts';
 
 const LINUX = existsSync('/proc/self/environ');
@@ -339,6 +340,20 @@ describe('the same answers as inline', () => {
     digest.fill(2);
     expect(await running).toEqual(await inline.sign(wallet, walletKey, 'ecdsa', [new Uint8Array(32).fill(1)]));
   });
+});
+
+test('a second thread is started when there is work for it, and has the service keys by then', async () => {
+  const mine = await KeyringProcess.start({ rootKey, create: false, threads: 2 });
+  try {
+    await mine.loadServiceKeys(deployment.installationKey, deployment.keys);
+    for (let call = 0; call < 3; call += 1) await mine.call('signIdToken', [{ sub: 'x' }]);
+    expect(mine.idleThreads).toBe(1);
+    const many = () => Promise.all(Array.from({ length: 16 }, () => mine.call('signIdToken', [{ sub: 'x' }])));
+    while (mine.idleThreads < 2) await many();
+    await many();
+  } finally {
+    await mine.close();
+  }
 });
 
 describe('the ring', () => {
