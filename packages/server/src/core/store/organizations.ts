@@ -30,6 +30,16 @@ const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
 
 export type { LockMode } from '../../storage/authority.ts';
 
+const featureValue = statement(
+  'organization-feature',
+  (db, { organizationId, name }: { readonly organizationId: string; readonly name: string }) =>
+    db
+      .selectFrom('organization_feature')
+      .select('value')
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name),
+);
+
 export class OrganizationReader extends Reader {
   async find(organizationId: OrganizationId): Promise<Organization | undefined> {
     const [row] = await byId(this.db, { id: organizationId });
@@ -52,12 +62,7 @@ export class OrganizationReader extends Reader {
   }
 
   async feature(organizationId: OrganizationId, name: string): Promise<string | undefined> {
-    const row = await this.db
-      .selectFrom('organization_feature')
-      .select('value')
-      .where('organization_id', '=', organizationId)
-      .where('name', '=', name)
-      .executeTakeFirst();
+    const [row] = await featureValue(this.db, { organizationId, name });
     return row?.value;
   }
 
