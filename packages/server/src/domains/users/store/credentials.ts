@@ -140,6 +140,50 @@ const extendKey = change('api-key-extend', (db, row: ReturnType<typeof toRow>) =
     .where('id', '=', row.id),
 );
 
+const authenticatorsOf = unnamed(
+  (db, { organizationId, userId }: { readonly organizationId: string; readonly userId: string }) =>
+    db
+      .selectFrom('authenticator')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .orderBy('id'),
+);
+const toAuthenticatorRow = (organizationId: string, authenticator: Authenticator) => ({
+  organization_id: organizationId,
+  id: authenticator.id as string,
+  user_id: authenticator.userId as string,
+  name: authenticator.name,
+  credential_id: authenticator.credentialId,
+  public_key: authenticator.publicKey,
+  rp_id_hash: authenticator.rpIdHash,
+  aaguid: authenticator.aaguid,
+  attestation_type: authenticator.attestationType,
+  transports: JSON.stringify(authenticator.transports),
+  sign_count: authenticator.signCount,
+  first_used_at_ms: authenticator.firstUsedAtMs ?? null,
+  created_at_ms: authenticator.createdAtMs,
+  updated_at_ms: authenticator.updatedAtMs,
+});
+const insertAuthenticator = change('authenticator-insert', (db, row: ReturnType<typeof toAuthenticatorRow>) =>
+  db.insertInto('authenticator').values({
+    organization_id: row.organization_id,
+    id: row.id,
+    user_id: row.user_id,
+    name: row.name,
+    credential_id: row.credential_id,
+    public_key: row.public_key,
+    rp_id_hash: row.rp_id_hash,
+    aaguid: row.aaguid,
+    attestation_type: row.attestation_type,
+    transports: row.transports,
+    sign_count: row.sign_count,
+    first_used_at_ms: row.first_used_at_ms,
+    created_at_ms: row.created_at_ms,
+    updated_at_ms: row.updated_at_ms,
+  }),
+);
+
 export class CredentialReader extends Reader {
   /** API keys that are there. */
   readonly #present: KeptValues<true> | undefined;
@@ -229,14 +273,7 @@ export class CredentialReader extends Reader {
   }
 
   async authenticatorsOfUser(organizationId: OrganizationId, userId: string): Promise<Authenticator[]> {
-    const rows = await this.db
-      .selectFrom('authenticator')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('user_id', '=', userId)
-      .orderBy('id')
-      .execute();
-    return rows.map(toAuthenticator);
+    return (await authenticatorsOf(this.db, { organizationId, userId })).map(toAuthenticator);
   }
 
   /** Whether one of these users has a passkey, or an API key of these types that lasts until then. */
@@ -289,28 +326,14 @@ export class CredentialStore extends CredentialReader {
   }
 
   async insertAuthenticators(organizationId: OrganizationId, authenticators: readonly Authenticator[]): Promise<void> {
-    if (authenticators.length === 0) return;
-    await this.db
-      .insertInto('authenticator')
-      .values(
-        authenticators.map((authenticator) => ({
-          organization_id: organizationId,
-          id: authenticator.id,
-          user_id: authenticator.userId,
-          name: authenticator.name,
-          credential_id: authenticator.credentialId,
-          public_key: authenticator.publicKey,
-          rp_id_hash: authenticator.rpIdHash,
-          aaguid: authenticator.aaguid,
-          attestation_type: authenticator.attestationType,
-          transports: JSON.stringify(authenticator.transports),
-          sign_count: authenticator.signCount,
-          first_used_at_ms: authenticator.firstUsedAtMs ?? null,
-          created_at_ms: authenticator.createdAtMs,
-          updated_at_ms: authenticator.updatedAtMs,
-        })),
-      )
-      .execute();
+    const [first, ...others] = authenticators.map((authenticator) => toAuthenticatorRow(organizationId, authenticator));
+    if (first === undefined) return;
+    if (others.length === 0) await insertAuthenticator(this.db, first);
+    else
+      await this.db
+        .insertInto('authenticator')
+        .values([first, ...others])
+        .execute();
   }
 
   async deleteCredentials(
