@@ -30,7 +30,7 @@ import {
   type Verdict,
 } from './goals.ts';
 import { Load } from './load/load.ts';
-import { type LoginFigure, loginNamesOn, loginTitle, measureLogins } from './logins/logins.ts';
+import { type LoginFigure, loginNamesOn, loginTitle, measureLogins, profileLogins } from './logins/logins.ts';
 import { markdownTable, writeMarkdown } from './markdown.ts';
 import { MEMORY_TITLE, measureMemory } from './memory.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
@@ -282,8 +282,13 @@ async function profile(options: Options, folder: string): Promise<void> {
   const databases = ['sqlite', 'postgres'] as const;
   const plan = PLANS.find((candidate) => options.only !== undefined && figureTitle(candidate) === options.only);
   const deliveringOn = databases.find((database) => webhookTitle(database, 'deliveries') === options.only);
-  if (plan === undefined && deliveringOn === undefined) {
-    const names = [...PLANS.map(figureTitle), ...databases.map((database) => webhookTitle(database, 'deliveries'))];
+  const logins = databases.flatMap((kind) =>
+    loginNamesOn(kind).map((name) => ({ kind, name, title: loginTitle(kind, name) })),
+  );
+  const login = logins.find(({ title }) => title === options.only);
+  if (plan === undefined && deliveringOn === undefined && login === undefined) {
+    const deliveries = databases.map((database) => webhookTitle(database, 'deliveries'));
+    const names = [...PLANS.map(figureTitle), ...logins.map(({ title }) => title), ...deliveries];
     throw new Error(`--profile needs --only with one of: ${names.join(', ')}`);
   }
   mkdirSync(folder, { recursive: true });
@@ -299,6 +304,14 @@ async function profile(options: Options, folder: string): Promise<void> {
       );
     }
   };
+  const start = { node, env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {} };
+  if (login !== undefined) {
+    await using load = new Load();
+    const { rate, cpuUs } = await profileLogins(login.kind, login.name, load, options, start);
+    print(`${login.title} under the profiler: ${Math.round(rate)} per second, ${Math.round(cpuUs)} us of CPU each`);
+    tell(options.seconds);
+    return;
+  }
   if (plan === undefined) {
     const { rate } = await profileDeliveries(deliveringOn as DatabaseKind, options, node);
     print(`${options.only} under the profiler: ${Math.round(rate)} deliveries per second`);
@@ -306,10 +319,7 @@ async function profile(options: Options, folder: string): Promise<void> {
     return;
   }
   await using load = new Load();
-  await using stage = await openStage(plan.database as DatabaseKind, {
-    node,
-    env: options.inline ? { CUSTOS_KEYRING: 'inline' } : {},
-  });
+  await using stage = await openStage(plan.database as DatabaseKind, start);
   const workload = stage.workloads[plan.name];
   await load.run(stage.service.target, workload, MANY, 1);
   const measured = await load.run(stage.service.target, workload, plan.connections, options.seconds);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RootCredentials } from '../../packages/server/src/credentials-file.ts';
-import { createSubOrganization, newKeyPair } from '../../packages/server/test/harness/client.ts';
+import { createSubOrganization, newKeyPair, type TestClient } from '../../packages/server/test/harness/client.ts';
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Child, cpuSeconds, machineCpuSeconds } from '../child.ts';
 import { type Comparison, compare } from '../compare.ts';
@@ -13,8 +13,9 @@ import type { BareWork } from '../floors/works.ts';
 import { findWritten, snapshot, type Written } from '../floors/written.ts';
 import type { Counted } from '../load/generator.ts';
 import type { Load, Measured, Target } from '../load/load.ts';
+import type { Workload } from '../load/requests.ts';
 import type { Options } from '../options.ts';
-import { Service } from '../service.ts';
+import { Service, type StartOptions } from '../service.ts';
 import {
   copyOf,
   createDatabase,
@@ -75,14 +76,21 @@ export const loginNamesOn = (kind: DatabaseKind): string[] =>
 
 export const loginTitle = (kind: DatabaseKind, name: string): string => `${kind} logins ${name}`;
 
-export async function measureLogins(
-  kind: DatabaseKind,
-  names: readonly string[],
-  load: Load,
-  options: Options,
-  tell: (figure: LoginFigure) => void,
-  tellWritten: (path: string, written: string) => void,
-): Promise<LoginFigure[]> {
+/** Everything that a login takes: the service, its clients, and whoever reads their mail. */
+interface LoginStage {
+  readonly postgres: Awaited<ReturnType<typeof startPostgres>> | undefined;
+  readonly driver: Child<DriverQuestion, DriverAnswer>;
+  readonly smtpPort: number;
+  readonly service: Service;
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: TestClient;
+  readonly sessions: readonly { readonly publicKey: string }[];
+  readonly logins: Workload;
+  readonly proxyOf: (target: Target) => { readonly baseUrl: string; readonly configId: string };
+  readonly measure: (target: Target, scene: Scene, seconds: number) => Promise<Measured>;
+}
+
+async function withLogins<T>(kind: DatabaseKind, load: Load, work: (stage: LoginStage) => Promise<T>): Promise<T> {
   await using postgres = kind === 'postgres' ? await startPostgres() : undefined;
   await using driver = new Child<DriverQuestion, DriverAnswer>(new URL('./driver.ts', import.meta.url));
   const { smtpPort } = (await driver.ask({ ask: 'mail' })) as { smtpPort: number };
@@ -104,11 +112,72 @@ export async function measureLogins(
   const { authProxyConfigId: configId } = JSON.parse(credentials) as RootCredentials;
   const proxyOf = ({ port }: Target) => ({ baseUrl: `http://127.0.0.1:${port}`, configId });
 
+  const drive = async (target: Target, flow: Flow, connections: number, seconds: number): Promise<Measured> => {
+    const { pid } = target;
+    const before = { target: cpuSeconds(pid), driver: cpuSeconds(driver.pid), machine: machineCpuSeconds() };
+    const prepared = Math.ceil(PREPARED_PER_SECOND * seconds);
+    const question = { ask: 'window', flow, connections, seconds, prepared, ...proxyOf(target) } as const;
+    const { requests, p50Us, p99Us, sample, seconds: elapsed } = (await driver.ask(question)) as Counted;
+    const cpu = cpuSeconds(pid) - before.target;
+    const others = machineCpuSeconds() - before.machine - cpu - (cpuSeconds(driver.pid) - before.driver);
+    return {
+      rate: requests / elapsed,
+      p50Us,
+      p99Us,
+      cpuUs: (cpu * 1e6) / requests,
+      otherCores: Math.max(0, others / elapsed),
+      sample,
+    };
+  };
+
+  const measure = (target: Target, { flow, connections }: Scene, seconds: number): Promise<Measured> =>
+    flow === 'stamp_login' ? load.run(target, logins, connections, seconds) : drive(target, flow, connections, seconds);
+  for (const session of sessions) await user.run('stamp_login', session);
+  return await work({ postgres, driver, smtpPort, service, env, user, sessions, logins, proxyOf, measure });
+}
+
+/** One figure of the service alone, under the profiler. */
+export async function profileLogins(
+  kind: DatabaseKind,
+  name: string,
+  load: Load,
+  { seconds }: Options,
+  { node = [], env = {} }: StartOptions,
+): Promise<Measured> {
+  return await withLogins(kind, load, async ({ service, env: own, measure }) => {
+    await service.stop();
+    await service.start({ node, env: { ...own, ...env } });
+    const scene = SCENES.find((candidate) => candidate.name === name) as Scene;
+    await measure(service.target, scene, 1);
+    const measured = await measure(service.target, scene, seconds);
+    await service.stop();
+    return measured;
+  });
+}
+
+export async function measureLogins(
+  kind: DatabaseKind,
+  names: readonly string[],
+  load: Load,
+  options: Options,
+  tell: (figure: LoginFigure) => void,
+  tellWritten: (path: string, written: string) => void,
+): Promise<LoginFigure[]> {
+  return await withLogins(kind, load, (stage) => compareLogins(kind, names, stage, options, tell, tellWritten));
+}
+
+async function compareLogins(
+  kind: DatabaseKind,
+  names: readonly string[],
+  { postgres, driver, smtpPort, service, env, user, logins, proxyOf, measure }: LoginStage,
+  options: Options,
+  tell: (figure: LoginFigure) => void,
+  tellWritten: (path: string, written: string) => void,
+): Promise<LoginFigure[]> {
   const database = databaseOf(service);
   const step = async (flow: Flow): Promise<Step> =>
     (await driver.ask({ ask: 'step', flow, ...proxyOf(service.target) })) as Step;
   const recorded = await recordFlows(database, step, user.organizationId);
-  for (const session of sessions) await user.run('stamp_login', session);
   const login = await recordSubmit(database, user, logins);
   recorded.answers[logins.path] = login.answer;
   recorded.written[logins.path] = login.written;
@@ -130,34 +199,12 @@ export async function measureLogins(
     },
   });
 
-  const drive = async (target: Target, flow: Flow, connections: number, seconds: number): Promise<Measured> => {
-    const { pid } = target;
-    const before = { target: cpuSeconds(pid), driver: cpuSeconds(driver.pid), machine: machineCpuSeconds() };
-    const prepared = Math.ceil(PREPARED_PER_SECOND * seconds);
-    const question = { ask: 'window', flow, connections, seconds, prepared, ...proxyOf(target) } as const;
-    const { requests, p50Us, p99Us, sample, seconds: elapsed } = (await driver.ask(question)) as Counted;
-    const cpu = cpuSeconds(pid) - before.target;
-    const others = machineCpuSeconds() - before.machine - cpu - (cpuSeconds(driver.pid) - before.driver);
-    return {
-      rate: requests / elapsed,
-      p50Us,
-      p99Us,
-      cpuUs: (cpu * 1e6) / requests,
-      otherCores: Math.max(0, others / elapsed),
-      sample,
-    };
-  };
-
   for (const [path, { description }] of Object.entries(recorded.written)) tellWritten(path, description);
   const figures: LoginFigure[] = [];
   try {
-    for (const { name, flow, connections } of SCENES.filter((scene) => names.includes(scene.name))) {
-      const at =
-        (target: Target) =>
-        (seconds: number): Promise<Measured> =>
-          flow === 'stamp_login'
-            ? load.run(target, logins, connections, seconds)
-            : drive(target, flow, connections, seconds);
+    for (const scene of SCENES.filter((candidate) => names.includes(candidate.name))) {
+      const { name, connections } = scene;
+      const at = (target: Target) => (seconds: number) => measure(target, scene, seconds);
       const comparison = await compare(at(floor.target), at(service.target), options);
       const figure = { title: loginTitle(kind, name), connections, beside: BESIDE, ...comparison };
       figures.push(figure);

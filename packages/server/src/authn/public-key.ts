@@ -7,6 +7,7 @@ import { lruCache } from '../lib/lru.ts';
 export type KeyCurve = 'P256' | 'SECP256K1' | 'ED25519';
 
 const KEY_CACHE_ENTRIES_MAX = 10_000;
+const SPELLINGS_MAX = 1000;
 
 const EC_CURVES = {
   P256: { openssl: 'prime256v1', jwk: 'P-256', label: 'P-256' },
@@ -17,6 +18,8 @@ const ED25519_DIGITS = 64;
 const HEX_PATTERN = /^(?:[0-9a-f]{2})+$/i;
 
 const keyObjects = lruCache<KeyObject>(KEY_CACHE_ENTRIES_MAX);
+/** The spellings of points that were checked lately; strangers may well empty it (docs/decisions/0055). */
+const spellings = lruCache<string>(SPELLINGS_MAX);
 
 /**
  * One spelling per key: compressed lower-case hex, or 64 lower-case digits for Ed25519. Throws INVALID_PUBLIC_KEY for
@@ -101,9 +104,13 @@ function normalizeEc(curve: 'P256' | 'SECP256K1', hex: string): string {
   if (!compressed && !uncompressed) {
     throw invalidKey(`${label} public key must be a compressed (33 bytes) or uncompressed (65 bytes) point`);
   }
+  const known = spellings.get(cacheKey(curve, hex));
+  if (known !== undefined) return known;
   try {
     // The conversion fails for a point that is not on the curve.
-    return ECDH.convertKey(hex, openssl, 'hex', 'hex', 'compressed') as string;
+    const canonical = ECDH.convertKey(hex, openssl, 'hex', 'hex', 'compressed') as string;
+    spellings.set(cacheKey(curve, hex), canonical);
+    return canonical;
   } catch (cause) {
     throw invalidKey(`public key is not a point on ${label}`, cause);
   }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { OrganizationId } from '../lib/ids.ts';
+import { change, statement, variants } from './statement.ts';
 import { Reader } from './store.ts';
 import { sweepExpired } from './sweep.ts';
 
@@ -12,6 +13,36 @@ export interface CountKey {
   readonly organizationId: OrganizationId;
   readonly name: string;
 }
+
+interface Window extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly name: string;
+}
+/** Holds the row until the transaction ends, whether or not it was there. */
+const openWindow = statement(
+  'rate-window-open',
+  (db, { organizationId, name, staleAtMs }: Window & { readonly staleAtMs: number }) =>
+    db
+      .insertInto('rate_window')
+      .values({ organization_id: organizationId, name, times: '[]', stale_at_ms: staleAtMs })
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'name']).doUpdateSet((eb) => ({
+          stale_at_ms: eb.ref('excluded.stale_at_ms'),
+        })),
+      )
+      .returning('times'),
+);
+const setTimes = change(
+  'rate-window-times',
+  (db, { organizationId, name, times }: Window & { readonly times: string }) =>
+    db.updateTable('rate_window').set({ times }).where('organization_id', '=', organizationId).where('name', '=', name),
+);
+const heldWindow = variants<Window, { times: string }>((_db, { organizationId, name }, kind) => {
+  const lock = kind === 'postgres' ? sql`FOR UPDATE` : sql``;
+  return sql<{
+    times: string;
+  }>`SELECT times FROM rate_window WHERE organization_id = ${organizationId} AND name = ${name} ${lock}`;
+});
 
 /** Up to this limit every time is kept; beyond it, times are counted together in slices of the window. */
 const EXACT_MAX = 100;
@@ -26,6 +57,9 @@ function withMore(times: readonly Happened[], more: number, nowMs: number, slice
   return [...times, [nowMs + Math.ceil(sliceMs), more]];
 }
 
+const timesOf = (row: { readonly times: string } | undefined): Happened[] =>
+  row === undefined ? [] : (JSON.parse(row.times) as Happened[]);
+
 const latestOf = (times: readonly Happened[]): number => Math.max(0, ...times.map(([untilMs]) => untilMs));
 
 /** How often something happened lately. */
@@ -38,16 +72,6 @@ export class RateWindowReader extends Reader {
     const { rows } = await sql<CountKey & { times: string }>`SELECT organization_id AS "organizationId", name, times
       FROM rate_window ${behind ?? sql``} ORDER BY organization_id, name LIMIT ${limit}`.execute(this.db);
     return rows.map(({ times, ...key }) => ({ ...key, latestMs: latestOf(JSON.parse(times)) }));
-  }
-
-  protected async times(organizationId: OrganizationId, name: string): Promise<Happened[]> {
-    const row = await this.db
-      .selectFrom('rate_window')
-      .select('times')
-      .where('organization_id', '=', organizationId)
-      .where('name', '=', name)
-      .executeTakeFirst();
-    return row === undefined ? [] : (JSON.parse(row.times) as Happened[]);
   }
 }
 
@@ -69,21 +93,11 @@ export class RateWindowStore extends RateWindowReader {
       more = 1,
     }: { readonly max: number; readonly windowMs: number; readonly nowMs: number; readonly more?: number },
   ): Promise<boolean> {
-    await this.db
-      .insertInto('rate_window')
-      .values({ organization_id: organizationId, name, times: '[]', stale_at_ms: nowMs + windowMs })
-      .onConflict((conflict) =>
-        conflict.columns(['organization_id', 'name']).doUpdateSet({ stale_at_ms: nowMs + windowMs }),
-      )
-      .execute();
-    const recent = (await this.times(organizationId, name)).filter(([untilMs]) => untilMs > nowMs - windowMs);
+    const [row] = await openWindow(this.db, { organizationId, name, staleAtMs: nowMs + windowMs });
+    const recent = timesOf(row).filter(([untilMs]) => untilMs > nowMs - windowMs);
     if (recent.reduce((sum, [, count]) => sum + count, more) > max) return false;
-    await this.db
-      .updateTable('rate_window')
-      .set({ times: JSON.stringify(withMore(recent, more, nowMs, max > EXACT_MAX ? windowMs / SLICES : 0)) })
-      .where('organization_id', '=', organizationId)
-      .where('name', '=', name)
-      .execute();
+    const times = JSON.stringify(withMore(recent, more, nowMs, max > EXACT_MAX ? windowMs / SLICES : 0));
+    await setTimes(this.db, { organizationId, name, times });
     return true;
   }
 
@@ -112,20 +126,12 @@ export class RateWindowStore extends RateWindowReader {
     if (last === undefined) return;
     const [untilMs, count] = last;
     const kept = [...times.slice(0, -1), ...(count > 1 ? [[untilMs, count - 1]] : [])];
-    await this.db
-      .updateTable('rate_window')
-      .set({ times: JSON.stringify(kept) })
-      .where('organization_id', '=', organizationId)
-      .where('name', '=', name)
-      .execute();
+    await setTimes(this.db, { organizationId, name, times: JSON.stringify(kept) });
   }
 
   /** Nobody else counts until the transaction ends. */
   async #heldTimes(organizationId: OrganizationId, name: string): Promise<Happened[]> {
-    const lock = this.kind === 'postgres' ? sql`FOR UPDATE` : sql``;
-    await sql`SELECT name FROM rate_window WHERE organization_id = ${organizationId} AND name = ${name} ${lock}`.execute(
-      this.db,
-    );
-    return await this.times(organizationId, name);
+    const [row] = await heldWindow(this.kind)(this.db, { organizationId, name });
+    return timesOf(row);
   }
 }

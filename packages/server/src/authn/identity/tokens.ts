@@ -2,6 +2,7 @@ import { KeyringError, type VerificationToken, verifyVerificationToken } from '@
 import type { Organization } from '../../core/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
+import { lruCache } from '../../lib/lru.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { IdToken, MayAsk, OidcVerifier } from '../oidc/verifier.ts';
 
@@ -26,14 +27,23 @@ export const tokensFor = (reader: TokenReader, mayAsk: MayAsk): IdentityTokens =
   oidc: (text) => reader.oidc(text, mayAsk),
 });
 
+/** One login reads its token several times (docs/decisions/0055). */
+const VERIFIED_MAX = 1000;
+
 export function createIdentityTokens(serviceKeys: readonly ServiceKey[], oidc: OidcVerifier): TokenReader {
   const keys = serviceKeys.filter(({ role }) => role === 'otp').map(({ publicKey }) => Buffer.from(publicKey, 'hex'));
+  const verified = lruCache<VerificationToken>(VERIFIED_MAX);
   return {
     verification(text, nowMs) {
+      // Who signed the text does not change; whether its time is over is asked each time.
+      const known = verified.get(text);
+      if (known !== undefined && known.expiresAtMs > nowMs) return known;
       let refusal: KeyringError | undefined;
       for (const key of keys) {
         try {
-          return verifyVerificationToken(key, text, nowMs);
+          const token = verifyVerificationToken(key, text, nowMs);
+          verified.set(text, token);
+          return token;
         } catch (error) {
           if (!(error instanceof KeyringError)) throw error;
           refusal = error;

@@ -5,7 +5,7 @@ import type { AuthorityVersions, LockMode } from '../../storage/authority.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
 import type { KeptValues } from '../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
-import { statement } from '../../storage/statement.ts';
+import { change, statement } from '../../storage/statement.ts';
 import { keptValues, Reader, type Transaction } from '../../storage/store.ts';
 import type { Table } from '../../storage/table.ts';
 import type { Feature, Organization } from '../model.ts';
@@ -30,6 +30,57 @@ const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
 
 export type { LockMode } from '../../storage/authority.ts';
 
+const featureValue = statement(
+  'organization-feature',
+  (db, { organizationId, name }: { readonly organizationId: string; readonly name: string }) =>
+    db
+      .selectFrom('organization_feature')
+      .select('value')
+      .where('organization_id', '=', organizationId)
+      .where('name', '=', name),
+);
+
+const putFeature = change(
+  'organization-feature-put',
+  (
+    db,
+    { organizationId, name, value }: { readonly organizationId: string; readonly name: string; readonly value: string },
+  ) =>
+    db
+      .insertInto('organization_feature')
+      .values({ organization_id: organizationId, name, value })
+      .onConflict((conflict) =>
+        conflict.columns(['organization_id', 'name']).doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
+      ),
+);
+const organizationRow = (organization: Organization) => ({
+  id: organization.id as string,
+  parent_id: (organization.parentId as string | undefined) ?? null,
+  name: organization.name,
+  root_threshold: organization.rootThreshold,
+  root_user_ids: JSON.stringify(organization.rootUserIds),
+  authority_version: organization.authorityVersion,
+  rules_version: organization.rulesVersion,
+  wrapped_key: organization.wrappedKey,
+  created_at_ms: organization.createdAtMs,
+  updated_at_ms: organization.updatedAtMs,
+});
+const insertOrganization = change('organization-insert', (db, row: ReturnType<typeof organizationRow>) =>
+  db.insertInto('organization').values({
+    id: row.id,
+    parent_id: row.parent_id,
+    name: row.name,
+    root_threshold: row.root_threshold,
+    root_user_ids: row.root_user_ids,
+    authority_version: row.authority_version,
+    rules_version: row.rules_version,
+    wrapped_key: row.wrapped_key,
+    created_at_ms: row.created_at_ms,
+    updated_at_ms: row.updated_at_ms,
+    deleted_at_ms: null,
+  }),
+);
+
 export class OrganizationReader extends Reader {
   async find(organizationId: OrganizationId): Promise<Organization | undefined> {
     const [row] = await byId(this.db, { id: organizationId });
@@ -52,12 +103,7 @@ export class OrganizationReader extends Reader {
   }
 
   async feature(organizationId: OrganizationId, name: string): Promise<string | undefined> {
-    const row = await this.db
-      .selectFrom('organization_feature')
-      .select('value')
-      .where('organization_id', '=', organizationId)
-      .where('name', '=', name)
-      .executeTakeFirst();
+    const [row] = await featureValue(this.db, { organizationId, name });
     return row?.value;
   }
 
@@ -116,22 +162,7 @@ export class OrganizationStore extends OrganizationReader {
   async insert(organization: Organization): Promise<void> {
     this.#authority.bears(organization.id);
     await requireLiveRootKey(this.db, this.kind, organization.wrappedKey);
-    await this.db
-      .insertInto('organization')
-      .values({
-        id: organization.id,
-        parent_id: organization.parentId ?? null,
-        name: organization.name,
-        root_threshold: organization.rootThreshold,
-        root_user_ids: JSON.stringify(organization.rootUserIds),
-        authority_version: organization.authorityVersion,
-        rules_version: organization.rulesVersion,
-        wrapped_key: organization.wrappedKey,
-        created_at_ms: organization.createdAtMs,
-        updated_at_ms: organization.updatedAtMs,
-        deleted_at_ms: null,
-      })
-      .execute();
+    await insertOrganization(this.db, organizationRow(organization));
   }
 
   async rename(organizationId: OrganizationId, name: string, nowMs: number): Promise<void> {
@@ -157,11 +188,7 @@ export class OrganizationStore extends OrganizationReader {
   }
 
   async setFeature(organizationId: OrganizationId, name: string, value: string): Promise<void> {
-    await this.db
-      .insertInto('organization_feature')
-      .values({ organization_id: organizationId, name, value })
-      .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doUpdateSet({ value }))
-      .execute();
+    await putFeature(this.db, { organizationId, name, value });
   }
 
   async removeFeature(organizationId: OrganizationId, name: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import { change } from '../../storage/statement.ts';
+import { change, statement } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
@@ -57,6 +57,18 @@ export function treeValue(kind: TreeKind, value: string): string {
   }
 }
 
+const holderOf = statement(
+  'tree-unique-holder',
+  (db, { rootId, kind, value }: { readonly rootId: string; readonly kind: string; readonly value: string }) =>
+    db
+      .selectFrom('tree_entry')
+      .select('organization_id')
+      .where('root_id', '=', rootId)
+      .where('kind', '=', kind)
+      .where('unique_value', '=', value)
+      .where('organization_id', '!=', rootId),
+);
+
 export class TreeReader extends Reader {
   /**
    * Sub-organizations that a parent's id may resolve to by a credential: those where it has stamped a request, oldest
@@ -86,14 +98,7 @@ export class TreeReader extends Reader {
     kind: 'CREDENTIAL_ID' | 'VERIFIED_EMAIL' | 'VERIFIED_PHONE_NUMBER' | 'OIDC',
     value: string,
   ): Promise<OrganizationId | undefined> {
-    const row = await this.db
-      .selectFrom('tree_entry')
-      .select('organization_id')
-      .where('root_id', '=', rootId)
-      .where('kind', '=', kind)
-      .where('unique_value', '=', treeValue(kind, value))
-      .where('organization_id', '!=', rootId)
-      .executeTakeFirst();
+    const [row] = await holderOf(this.db, { rootId, kind, value: treeValue(kind, value) });
     return row?.organization_id as OrganizationId | undefined;
   }
 
@@ -186,6 +191,12 @@ const changeValue = change(
       .where('kind', '=', kind),
 );
 
+const deleteEntries = change(
+  'tree-entries-delete',
+  (db, { organizationId, ownerId }: { readonly organizationId: string; readonly ownerId: string }) =>
+    db.deleteFrom('tree_entry').where('organization_id', '=', organizationId).where('owner_id', '=', ownerId),
+);
+
 /** Most requests add one, for which no statement has to be made. */
 const insertEntry = change(
   'tree-entry-insert',
@@ -273,7 +284,12 @@ export class TreeStore extends TreeReader {
     ownerIds: readonly string[],
     kinds?: readonly TreeKind[],
   ): Promise<void> {
-    if (ownerIds.length === 0) return;
+    const [ownerId, ...others] = ownerIds;
+    if (ownerId === undefined) return;
+    if (others.length === 0 && kinds === undefined) {
+      await deleteEntries(this.db, { organizationId, ownerId });
+      return;
+    }
     let query = this.db
       .deleteFrom('tree_entry')
       .where('organization_id', '=', organizationId)

@@ -7,7 +7,7 @@ import type { ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
-import { insertApiKeys, parseExpiration } from '../users/new-credentials.ts';
+import { parseExpiration, putSessionKey } from '../users/new-credentials.ts';
 import { CredentialStore } from '../users/store/credentials.ts';
 import { UserStore } from '../users/store/users.ts';
 
@@ -51,8 +51,7 @@ export async function addSessionKey(
   requireOwnProfile(context.actor, family, key);
   const removed = key.invalidateExisting ? family.filter((known) => known !== same).map(({ id }) => id) : [];
   await store(CredentialStore).deleteReplacedKeys(organizationId, removed, removedBy(context.actor));
-  if (same !== undefined) await store(CredentialStore).takeOut(organizationId, same.id);
-  await store(TreeStore).remove(organizationId, [...removed, ...(same === undefined ? [] : [same.id])]);
+  await store(TreeStore).remove(organizationId, removed);
   const expiresAtMs = nowMs + key.seconds * 1000;
   // A key that has stamped keeps its age: copies of it elsewhere in the tree must not become the older ones.
   const createdAtMs = same?.firstUsedAtMs === undefined ? nowMs : same.createdAtMs;
@@ -71,8 +70,9 @@ export async function addSessionKey(
     createdAtMs,
     updatedAtMs: nowMs,
   };
-  const [registered = added] = await insertApiKeys(context, place, userId, [added], 'number-taken');
-  return registered;
+  const gone = new Set<string>(removed);
+  const others = own.filter((known) => known !== same && !gone.has(known.id));
+  return await putSessionKey(context, place, { made: added, others, isThere: same !== undefined });
 }
 
 /**

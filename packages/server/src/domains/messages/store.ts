@@ -3,6 +3,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { type Backlog, readBacklog } from '../../storage/backlog.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
+import { change, statement, variants } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { EmailEventTable, OutboxMessageTable } from './tables.ts';
 
@@ -100,6 +101,94 @@ const toEvent = (row: Selectable<EmailEventTable>): EmailEvent => ({
   createdAtMs: row.created_at_ms,
 });
 
+const firstDue = statement(
+  'outbox-due',
+  (db, { channel, nowMs }: { readonly channel: string; readonly nowMs: number }) =>
+    db
+      .selectFrom('outbox_message')
+      .select('id')
+      .where('channel', '=', channel)
+      .where('next_attempt_at_ms', '<=', nowMs)
+      .where('claimed_until_ms', '<=', nowMs)
+      .limit(1),
+);
+interface NewMessage extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly channel: string;
+  readonly sealed: Uint8Array;
+  readonly notAfterMs: number | null;
+  readonly nowMs: number;
+}
+const insertMessage = change('outbox-insert', (db, message: NewMessage) =>
+  db.insertInto('outbox_message').values({
+    organization_id: message.organizationId,
+    id: message.id,
+    channel: message.channel,
+    sealed_message: message.sealed,
+    not_after_ms: message.notAfterMs,
+    attempts: 0,
+    // At once, whatever the time is for who hands it over.
+    next_attempt_at_ms: 0,
+    claimed_until_ms: 0,
+    created_at_ms: message.nowMs,
+  }),
+);
+interface Due extends Record<string, unknown> {
+  readonly channel: string;
+  readonly limit: number;
+  readonly nowMs: number;
+  readonly untilMs: number;
+}
+/** Materialized, so that it is read once: rows that another process is about to claim are passed over. */
+const claimDue = variants<Due, Selectable<OutboxMessageTable>>(
+  (_db, { channel, limit, nowMs, untilMs }, kind) => sql<Selectable<OutboxMessageTable>>`
+      WITH due AS MATERIALIZED (
+        SELECT organization_id, id FROM outbox_message
+        WHERE channel = ${channel} AND next_attempt_at_ms <= ${nowMs} AND claimed_until_ms <= ${nowMs}
+        ORDER BY next_attempt_at_ms, id LIMIT ${limit}
+        ${kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``})
+      UPDATE outbox_message SET claimed_until_ms = ${untilMs}
+      WHERE (organization_id, id) IN (SELECT organization_id, id FROM due)
+      RETURNING *`,
+);
+interface Held extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly claimedUntilMs: number;
+}
+const removeClaimed = change('outbox-remove', (db, { organizationId, id, claimedUntilMs }: Held) =>
+  db
+    .deleteFrom('outbox_message')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('claimed_until_ms', '=', claimedUntilMs),
+);
+interface NewEvent extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly messageId: string;
+  readonly type: string;
+  readonly fromAddress: string;
+  readonly toAddress: string;
+  readonly key: string;
+  readonly details: string;
+  readonly createdAtMs: number;
+}
+const insertEvent = change('email-event-insert', (db, event: NewEvent) =>
+  db.insertInto('email_event').values({
+    organization_id: event.organizationId,
+    id: event.id,
+    message_id: event.messageId,
+    event_type: event.type,
+    from_address: event.fromAddress,
+    to_address: event.toAddress,
+    address_key: event.key,
+    details: event.details,
+    created_at_ms: event.createdAtMs,
+  }),
+);
+
 export class MessageReader extends Reader {
   /** Messages that wait to be handed over, of every organization. */
   async backlog(): Promise<Backlog> {
@@ -122,15 +211,7 @@ export class MessageReader extends Reader {
 
   /** Whether anybody's message of this channel waits for somebody to hand it over. */
   async isDue(channel: Channel, nowMs: number): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('outbox_message')
-      .select('id')
-      .where('channel', '=', channel)
-      .where('next_attempt_at_ms', '<=', nowMs)
-      .where('claimed_until_ms', '<=', nowMs)
-      .limit(1)
-      .executeTakeFirst();
-    return row !== undefined;
+    return (await firstDue(this.db, { channel, nowMs })).length > 0;
   }
 
   /** What became of the mails to one address, newest first. */
@@ -214,21 +295,7 @@ export class MessageStore extends MessageReader {
 
   /** Makes a message part of the transaction: it is sent if and only if that commits. */
   async insert(message: SealedMessage, nowMs: number): Promise<void> {
-    await this.db
-      .insertInto('outbox_message')
-      .values({
-        organization_id: message.organizationId,
-        id: message.id,
-        channel: message.channel,
-        sealed_message: message.sealed,
-        not_after_ms: message.notAfterMs ?? null,
-        attempts: 0,
-        // At once, whatever the time is for who hands it over.
-        next_attempt_at_ms: 0,
-        claimed_until_ms: 0,
-        created_at_ms: nowMs,
-      })
-      .execute();
+    await insertMessage(this.db, { ...message, notAfterMs: message.notAfterMs ?? null, nowMs });
   }
 
   /**
@@ -236,16 +303,7 @@ export class MessageStore extends MessageReader {
    * over meanwhile.
    */
   async claim(channel: Channel, limit: number, nowMs: number, untilMs: number): Promise<ClaimedMessage[]> {
-    // Materialized, so that it is read once: rows that another process is about to claim are passed over.
-    const { rows } = await sql<Selectable<OutboxMessageTable>>`
-      WITH due AS MATERIALIZED (
-        SELECT organization_id, id FROM outbox_message
-        WHERE channel = ${channel} AND next_attempt_at_ms <= ${nowMs} AND claimed_until_ms <= ${nowMs}
-        ORDER BY next_attempt_at_ms, id LIMIT ${limit}
-        ${this.kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``})
-      UPDATE outbox_message SET claimed_until_ms = ${untilMs}
-      WHERE (organization_id, id) IN (SELECT organization_id, id FROM due)
-      RETURNING *`.execute(this.db);
+    const rows = await claimDue(this.kind)(this.db, { channel, limit, nowMs, untilMs });
     return rows.map(toClaimed);
   }
 
@@ -260,13 +318,7 @@ export class MessageStore extends MessageReader {
 
   /** Forgets a message; false when the claim is over and the message another one's. */
   async remove({ organizationId, id, claimedUntilMs }: ClaimedMessage): Promise<boolean> {
-    const { numDeletedRows } = await this.db
-      .deleteFrom('outbox_message')
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', id)
-      .where('claimed_until_ms', '=', claimedUntilMs)
-      .executeTakeFirstOrThrow();
-    return numDeletedRows === 1n;
+    return (await removeClaimed(this.db, { organizationId, id, claimedUntilMs })) === 1;
   }
 
   /** Gives a message back until a moment; false when the claim is over and the message another one's. */
@@ -286,20 +338,12 @@ export class MessageStore extends MessageReader {
   }
 
   async insertEmailEvent(organizationId: OrganizationId, event: EmailEvent): Promise<void> {
-    await this.db
-      .insertInto('email_event')
-      .values({
-        organization_id: organizationId,
-        id: event.id,
-        message_id: event.messageId,
-        event_type: event.type,
-        from_address: event.fromAddress,
-        to_address: event.toAddress,
-        address_key: addressKey(event.toAddress),
-        details: JSON.stringify(event.details),
-        created_at_ms: event.createdAtMs,
-      })
-      .execute();
+    await insertEvent(this.db, {
+      ...event,
+      organizationId,
+      key: addressKey(event.toAddress),
+      details: JSON.stringify(event.details),
+    });
   }
 
   /** Deletes a number of events that are older than a moment; answers how many there were. */

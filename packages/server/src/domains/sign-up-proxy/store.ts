@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthorityVersions } from '../../storage/authority.ts';
+import { unnamed } from '../../storage/statement.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
 import type { SignUpProxyConfig, SignUpProxySettings } from './model.ts';
 import type { SignUpProxyConfigTable } from './tables.ts';
@@ -30,11 +31,15 @@ const toConfig = (row: Selectable<SignUpProxyConfigTable>): SignUpProxyConfig =>
   updatedAtMs: row.updated_at_ms,
 });
 
+const configById = unnamed((db, { id }: { readonly id: string }) =>
+  db.selectFrom('auth_proxy_config').selectAll().where('id', '=', id),
+);
+
 /** Configurations of the sign-up proxy, at most one for each parent organization. */
 export class SignUpProxyReader extends Reader {
   /** By its id alone, which is all that a caller of the proxy knows. */
   async byId(configId: string): Promise<SignUpProxyConfig | undefined> {
-    const row = await this.db.selectFrom('auth_proxy_config').selectAll().where('id', '=', configId).executeTakeFirst();
+    const [row] = await configById(this.db, { id: configId });
     return row && toConfig(row);
   }
 

@@ -4,13 +4,13 @@ import { allowedOrigins } from '../../authn/webauthn-origins.ts';
 import { type ApiKey, type ApiKeyType, type Authenticator, treeRoot } from '../../core/model.ts';
 import type { Place } from '../../core/place.ts';
 import { OrganizationReader } from '../../core/store/organizations.ts';
-import { TreeStore } from '../../core/store/tree.ts';
+import { type TreeEntry, TreeStore } from '../../core/store/tree.ts';
 import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { isLastingKey, LASTING_MS } from '../../engine/rules/lasting-key.ts';
 import { firstDuplicate } from '../../lib/collections.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { freeName } from '../../lib/free-name.ts';
-import type { UserId } from '../../lib/ids.ts';
+import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import { LIMITS } from '../../lib/limits.ts';
 import type { ApiKeyParams, AuthenticatorParams } from './shapes/credentials.ts';
 import { CredentialStore } from './store/credentials.ts';
@@ -126,9 +126,43 @@ export async function insertApiKeys(
   { organizationId, rootId }: Place,
   userId: UserId,
   made: readonly ApiKey[],
-  naming: Naming = 'refuse-taken',
 ): Promise<readonly ApiKey[]> {
   const existing = await store(CredentialStore).apiKeysOfUser(organizationId, userId);
+  const keys = await makeRoom({ store, nowMs, config }, organizationId, existing, made, 'refuse-taken');
+  await store(CredentialStore).insertApiKeys(organizationId, keys);
+  await store(TreeStore).add(rootId, organizationId, keys.map(treeEntryOf));
+  return keys;
+}
+
+/**
+ * The same for the one key of a login, whose user's other keys are at hand. A key that is there under the same id is
+ * extended, and stays where it is in the tree.
+ */
+export async function putSessionKey(
+  { store, nowMs, config }: AddContext,
+  { organizationId, rootId }: Place,
+  { made, others, isThere }: { readonly made: ApiKey; readonly others: readonly ApiKey[]; readonly isThere: boolean },
+): Promise<ApiKey> {
+  const [key = made] = await makeRoom({ store, nowMs, config }, organizationId, others, [made], 'number-taken');
+  if (isThere) {
+    await store(CredentialStore).extendApiKey(organizationId, key);
+    return key;
+  }
+  await store(CredentialStore).insertApiKeys(organizationId, [key]);
+  await store(TreeStore).add(rootId, organizationId, [treeEntryOf(key)]);
+  return key;
+}
+
+const treeEntryOf = ({ id, publicKey }: ApiKey): TreeEntry => ({ kind: 'PUBLIC_KEY', value: publicKey, ownerId: id });
+
+/** Removes what new keys replace; answers with the names that they get. */
+async function makeRoom(
+  { store, nowMs, config }: Pick<AddContext, 'store' | 'nowMs' | 'config'>,
+  organizationId: OrganizationId,
+  existing: readonly ApiKey[],
+  made: readonly ApiKey[],
+  naming: Naming,
+): Promise<readonly ApiKey[]> {
   const surplus = chooseEvicted(existing, made, nowMs);
   const live = existing.filter((key) => !isExpired(key, nowMs) && !surplus.includes(key.id));
   const keys = named(made, live, naming);
@@ -145,12 +179,6 @@ export async function insertApiKeys(
   }
   await store(CredentialStore).deleteReplacedKeys(organizationId, evicted, () => 'replaced');
   await store(TreeStore).remove(organizationId, evicted);
-  await store(CredentialStore).insertApiKeys(organizationId, keys);
-  await store(TreeStore).add(
-    rootId,
-    organizationId,
-    keys.map((key) => ({ kind: 'PUBLIC_KEY', value: key.publicKey, ownerId: key.id })),
-  );
   return keys;
 }
 

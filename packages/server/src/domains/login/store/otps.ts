@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { OtpType } from '../../../core/contact.ts';
 import type { OrganizationId, OtpId, UserId } from '../../../lib/ids.ts';
 import { findRow } from '../../../storage/organization-rows.ts';
+import { change, statement } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import { sweepExpired } from '../../../storage/sweep.ts';
 import type { Otp } from '../model.ts';
@@ -19,6 +20,60 @@ const toOtp = (row: Selectable<OtpTable>): Otp => ({
 });
 
 const EXPIRING = { table: 'otp', key: 'id', expiry: 'expires_at_ms' } as const;
+
+interface Code extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+const codesOfContact = statement(
+  'otp-of-contact',
+  (db, { organizationId, contactKey }: { readonly organizationId: string; readonly contactKey: string }) =>
+    db
+      .selectFrom('otp')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('contact_key', '=', contactKey)
+      .orderBy('id', 'desc'),
+);
+interface CodeRow extends Code {
+  readonly type: string;
+  readonly contact: string;
+  readonly contactKey: string;
+  readonly userId: string | null;
+  readonly isEncrypted: number;
+  readonly sealedOtp: Uint8Array;
+  readonly attempts: number;
+  readonly expiresAtMs: number;
+  readonly createdAtMs: number;
+}
+const insertCode = change('otp-insert', (db, otp: CodeRow) =>
+  db.insertInto('otp').values({
+    organization_id: otp.organizationId,
+    id: otp.id,
+    type: otp.type,
+    contact: otp.contact,
+    contact_key: otp.contactKey,
+    user_id: otp.userId,
+    is_encrypted: otp.isEncrypted,
+    sealed_otp: otp.sealedOtp,
+    attempts_left: otp.attempts,
+    expires_at_ms: otp.expiresAtMs,
+    created_at_ms: otp.createdAtMs,
+  }),
+);
+/** One statement, so that no two take the same attempt. */
+const takeOne = change('otp-attempt', (db, { organizationId, id, nowMs }: Code & { readonly nowMs: number }) =>
+  db
+    .updateTable('otp')
+    .set((eb) => ({ attempts_left: eb('attempts_left', '-', 1) }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .where('attempts_left', '>', 0)
+    .where('expires_at_ms', '>', nowMs),
+);
+const deleteCode = change('otp-delete', (db, { organizationId, id }: Code) =>
+  db.deleteFrom('otp').where('organization_id', '=', organizationId).where('id', '=', id),
+);
 
 /** One-time codes. */
 export class OtpReader extends Reader {
@@ -39,13 +94,7 @@ export class OtpStore extends OtpReader {
   /** Adds a code; of those of its contact only the newest `keep` stay alive. */
   async insertOtp(organizationId: OrganizationId, otp: NewOtp, keep: number): Promise<void> {
     await sweepExpired(this.db, this.kind, EXPIRING, organizationId, otp.createdAtMs);
-    const older = await this.db
-      .selectFrom('otp')
-      .select('id')
-      .where('organization_id', '=', organizationId)
-      .where('contact_key', '=', otp.contactKey)
-      .orderBy('id', 'desc')
-      .execute();
+    const older = await codesOfContact(this.db, { organizationId, contactKey: otp.contactKey });
     const surplus = older.slice(keep - 1).map((row) => row.id);
     if (surplus.length > 0) {
       await this.db
@@ -54,44 +103,21 @@ export class OtpStore extends OtpReader {
         .where('id', 'in', surplus)
         .execute();
     }
-    await this.db
-      .insertInto('otp')
-      .values({
-        organization_id: organizationId,
-        id: otp.id,
-        type: otp.type,
-        contact: otp.contact,
-        contact_key: otp.contactKey,
-        user_id: otp.userId ?? null,
-        is_encrypted: otp.isEncrypted ? 1 : 0,
-        sealed_otp: otp.sealedOtp,
-        attempts_left: otp.attempts,
-        expires_at_ms: otp.expiresAtMs,
-        created_at_ms: otp.createdAtMs,
-      })
-      .execute();
+    await insertCode(this.db, {
+      ...otp,
+      organizationId,
+      userId: otp.userId ?? null,
+      isEncrypted: otp.isEncrypted ? 1 : 0,
+    });
   }
 
-  /** Takes one attempt, if the code is alive and has one left. One statement, so that no two take the same. */
+  /** Takes one attempt, if the code is alive and has one left. */
   async takeAttempt(organizationId: OrganizationId, otpId: string, nowMs: number): Promise<boolean> {
-    const taken = await this.db
-      .updateTable('otp')
-      .set((eb) => ({ attempts_left: eb('attempts_left', '-', 1) }))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', otpId)
-      .where('attempts_left', '>', 0)
-      .where('expires_at_ms', '>', nowMs)
-      .executeTakeFirst();
-    return taken.numUpdatedRows === 1n;
+    return (await takeOne(this.db, { organizationId, id: otpId, nowMs })) === 1;
   }
 
   /** True if the code was still there: it is used once. */
   async takeOtp(organizationId: OrganizationId, otpId: string): Promise<boolean> {
-    const taken = await this.db
-      .deleteFrom('otp')
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', otpId)
-      .executeTakeFirst();
-    return taken.numDeletedRows === 1n;
+    return (await deleteCode(this.db, { organizationId, id: otpId })) === 1;
   }
 }

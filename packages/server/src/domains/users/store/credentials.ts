@@ -10,7 +10,7 @@ import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { statement } from '../../../storage/statement.ts';
+import { change, statement, unnamed } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
@@ -51,20 +51,28 @@ export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
 
 type CredentialTable = 'api_key' | 'authenticator';
 
+interface Key extends Record<string, unknown> {
+  readonly organizationId: string;
+  readonly id: string;
+}
+const forgetUse = change('last-use-delete', (db, { organizationId, id }: Key) =>
+  db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', '=', id),
+);
+
 /** Forgets when credentials or users that are deleted were last used. */
 export async function forgetUses(
   db: Kysely<Schema>,
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<void> {
+  const [id, ...others] = ids;
+  if (id !== undefined && others.length === 0) {
+    await forgetUse(db, { organizationId, id });
+    return;
+  }
   for (const some of chunks(ids)) {
     await db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', 'in', some).execute();
   }
-}
-
-interface Key extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly id: string;
 }
 
 const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Key) =>
@@ -72,6 +80,108 @@ const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Ke
 );
 const authenticatorExists = statement('authenticator-exists', (db, { organizationId, id }: Key) =>
   db.selectFrom('authenticator').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
+);
+
+const keysOfUser = unnamed(
+  (db, { organizationId, userId }: { readonly organizationId: string; readonly userId: string }) =>
+    db
+      .selectFrom('api_key')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .orderBy('id'),
+);
+const deleteKey = change('api-key-delete', (db, { organizationId, id }: Key) =>
+  db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', '=', id),
+);
+
+const toRow = (organizationId: string, key: ApiKey) => ({
+  organization_id: organizationId,
+  id: key.id as string,
+  user_id: key.userId as string,
+  name: key.name,
+  type: key.type as string,
+  public_key: key.publicKey,
+  session_profile_id: key.sessionProfileId ?? null,
+  expiration_seconds: key.expirationSeconds ?? null,
+  expires_at_ms: key.expiresAtMs ?? null,
+  first_used_at_ms: key.firstUsedAtMs ?? null,
+  created_at_ms: key.createdAtMs,
+  updated_at_ms: key.updatedAtMs,
+});
+const insertKey = change('api-key-insert', (db, row: ReturnType<typeof toRow>) =>
+  db.insertInto('api_key').values({
+    organization_id: row.organization_id,
+    id: row.id,
+    user_id: row.user_id,
+    name: row.name,
+    type: row.type,
+    public_key: row.public_key,
+    session_profile_id: row.session_profile_id,
+    expiration_seconds: row.expiration_seconds,
+    expires_at_ms: row.expires_at_ms,
+    first_used_at_ms: row.first_used_at_ms,
+    created_at_ms: row.created_at_ms,
+    updated_at_ms: row.updated_at_ms,
+  }),
+);
+const extendKey = change('api-key-extend', (db, row: ReturnType<typeof toRow>) =>
+  db
+    .updateTable('api_key')
+    .set({
+      name: row.name,
+      session_profile_id: row.session_profile_id,
+      expiration_seconds: row.expiration_seconds,
+      expires_at_ms: row.expires_at_ms,
+      created_at_ms: row.created_at_ms,
+      updated_at_ms: row.updated_at_ms,
+    })
+    .where('organization_id', '=', row.organization_id)
+    .where('id', '=', row.id),
+);
+
+const authenticatorsOf = unnamed(
+  (db, { organizationId, userId }: { readonly organizationId: string; readonly userId: string }) =>
+    db
+      .selectFrom('authenticator')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('user_id', '=', userId)
+      .orderBy('id'),
+);
+const toAuthenticatorRow = (organizationId: string, authenticator: Authenticator) => ({
+  organization_id: organizationId,
+  id: authenticator.id as string,
+  user_id: authenticator.userId as string,
+  name: authenticator.name,
+  credential_id: authenticator.credentialId,
+  public_key: authenticator.publicKey,
+  rp_id_hash: authenticator.rpIdHash,
+  aaguid: authenticator.aaguid,
+  attestation_type: authenticator.attestationType,
+  transports: JSON.stringify(authenticator.transports),
+  sign_count: authenticator.signCount,
+  first_used_at_ms: authenticator.firstUsedAtMs ?? null,
+  created_at_ms: authenticator.createdAtMs,
+  updated_at_ms: authenticator.updatedAtMs,
+});
+const insertAuthenticator = change('authenticator-insert', (db, row: ReturnType<typeof toAuthenticatorRow>) =>
+  db.insertInto('authenticator').values({
+    organization_id: row.organization_id,
+    id: row.id,
+    user_id: row.user_id,
+    name: row.name,
+    credential_id: row.credential_id,
+    public_key: row.public_key,
+    rp_id_hash: row.rp_id_hash,
+    aaguid: row.aaguid,
+    attestation_type: row.attestation_type,
+    transports: row.transports,
+    sign_count: row.sign_count,
+    first_used_at_ms: row.first_used_at_ms,
+    created_at_ms: row.created_at_ms,
+    updated_at_ms: row.updated_at_ms,
+  }),
 );
 
 export class CredentialReader extends Reader {
@@ -159,25 +269,11 @@ export class CredentialReader extends Reader {
   }
 
   async apiKeysOfUser(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
-    const rows = await this.db
-      .selectFrom('api_key')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('user_id', '=', userId)
-      .orderBy('id')
-      .execute();
-    return rows.map(toApiKey);
+    return (await keysOfUser(this.db, { organizationId, userId })).map(toApiKey);
   }
 
   async authenticatorsOfUser(organizationId: OrganizationId, userId: string): Promise<Authenticator[]> {
-    const rows = await this.db
-      .selectFrom('authenticator')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('user_id', '=', userId)
-      .orderBy('id')
-      .execute();
-    return rows.map(toAuthenticator);
+    return (await authenticatorsOf(this.db, { organizationId, userId })).map(toAuthenticator);
   }
 
   /** Whether one of these users has a passkey, or an API key of these types that lasts until then. */
@@ -219,51 +315,25 @@ export class CredentialStore extends CredentialReader {
   }
 
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
-    if (keys.length === 0) return;
-    await this.db
-      .insertInto('api_key')
-      .values(
-        keys.map((key) => ({
-          organization_id: organizationId,
-          id: key.id,
-          user_id: key.userId,
-          name: key.name,
-          type: key.type,
-          public_key: key.publicKey,
-          session_profile_id: key.sessionProfileId ?? null,
-          expiration_seconds: key.expirationSeconds ?? null,
-          expires_at_ms: key.expiresAtMs ?? null,
-          first_used_at_ms: key.firstUsedAtMs ?? null,
-          created_at_ms: key.createdAtMs,
-          updated_at_ms: key.updatedAtMs,
-        })),
-      )
-      .execute();
+    const [first, ...others] = keys.map((key) => toRow(organizationId, key));
+    if (first === undefined) return;
+    if (others.length === 0) await insertKey(this.db, first);
+    else
+      await this.db
+        .insertInto('api_key')
+        .values([first, ...others])
+        .execute();
   }
 
   async insertAuthenticators(organizationId: OrganizationId, authenticators: readonly Authenticator[]): Promise<void> {
-    if (authenticators.length === 0) return;
-    await this.db
-      .insertInto('authenticator')
-      .values(
-        authenticators.map((authenticator) => ({
-          organization_id: organizationId,
-          id: authenticator.id,
-          user_id: authenticator.userId,
-          name: authenticator.name,
-          credential_id: authenticator.credentialId,
-          public_key: authenticator.publicKey,
-          rp_id_hash: authenticator.rpIdHash,
-          aaguid: authenticator.aaguid,
-          attestation_type: authenticator.attestationType,
-          transports: JSON.stringify(authenticator.transports),
-          sign_count: authenticator.signCount,
-          first_used_at_ms: authenticator.firstUsedAtMs ?? null,
-          created_at_ms: authenticator.createdAtMs,
-          updated_at_ms: authenticator.updatedAtMs,
-        })),
-      )
-      .execute();
+    const [first, ...others] = authenticators.map((authenticator) => toAuthenticatorRow(organizationId, authenticator));
+    if (first === undefined) return;
+    if (others.length === 0) await insertAuthenticator(this.db, first);
+    else
+      await this.db
+        .insertInto('authenticator')
+        .values([first, ...others])
+        .execute();
   }
 
   async deleteCredentials(
@@ -290,13 +360,9 @@ export class CredentialStore extends CredentialReader {
     if (apiKeyIds.length > 0) await this.#delete('api_key', organizationId, apiKeyIds, reasonOf);
   }
 
-  /** Removes the row of a key that comes back under the same id in this transaction. */
-  async takeOut(organizationId: OrganizationId, apiKeyId: string): Promise<void> {
-    await this.db
-      .deleteFrom('api_key')
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', apiKeyId)
-      .execute();
+  /** Gives a key another life under the same id; whose it is and which key it is stays. */
+  async extendApiKey(organizationId: OrganizationId, key: ApiKey): Promise<void> {
+    await extendKey(this.db, toRow(organizationId, key));
   }
 
   async #delete(
@@ -305,11 +371,15 @@ export class CredentialStore extends CredentialReader {
     ids: readonly string[],
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
-    await this.db
-      .deleteFrom(table)
-      .where('organization_id', '=', organizationId)
-      .where('id', 'in', [...ids])
-      .execute();
+    const [id, ...others] = ids;
+    if (id !== undefined && others.length === 0 && table === 'api_key')
+      await deleteKey(this.db, { organizationId, id });
+    else
+      await this.db
+        .deleteFrom(table)
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', [...ids])
+        .execute();
     await forgetUses(this.db, organizationId, ids);
     await bury(this.db, organizationId, ids, reasonOf);
   }

@@ -8,7 +8,7 @@ import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { statement, variants } from '../../../storage/statement.ts';
+import { change, statement, unnamed, variants } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
@@ -93,6 +93,19 @@ const renameUser = statement('user-rename', (db, { organizationId, userId, name,
     .where('id', '=', userId)
     .returningAll(),
 );
+
+const touchUser = change('user-touch', (db, { organizationId, userId, nowMs }: Owner & { readonly nowMs: number }) =>
+  db
+    .updateTable('app_user')
+    .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', userId),
+);
+const holderOf = (column: 'email_key' | 'phone') =>
+  unnamed((db, { organizationId, value }: { readonly organizationId: string; readonly value: string }) =>
+    db.selectFrom('app_user').selectAll().where('organization_id', '=', organizationId).where(column, '=', value),
+  );
+const HOLDERS = { email: holderOf('email_key'), phone: holderOf('phone') } as const;
 
 /** Of a row without long texts: indexes count them, so no row is read. */
 const SHORT_ROW_BYTES = sql.lit(192);
@@ -188,12 +201,8 @@ export class UserReader extends Reader {
     contact: 'email' | 'phone',
     value: string,
   ): Promise<User | undefined> {
-    const row = await this.db
-      .selectFrom('app_user')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where(contact === 'email' ? 'email_key' : 'phone', '=', contact === 'email' ? value.toLowerCase() : value)
-      .executeTakeFirst();
+    const asked = contact === 'email' ? value.toLowerCase() : value;
+    const [row] = await HOLDERS[contact](this.db, { organizationId, value: asked });
     return row && toUser(row);
   }
 
@@ -345,13 +354,7 @@ export class UserStore extends UserReader {
 
   /** Reads the user and holds it until the transaction ends, for rules that count its credentials. */
   async lock(organizationId: OrganizationId, userId: string, nowMs: number): Promise<void> {
-    const touched = await this.db
-      .updateTable('app_user')
-      .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', userId)
-      .executeTakeFirst();
-    if (touched.numUpdatedRows === 0n) throw userNotFound();
+    if ((await touchUser(this.db, { organizationId, userId, nowMs })) === 0) throw userNotFound();
   }
 
   async insert(organizationId: OrganizationId, users: readonly NewUser[], nowMs: number): Promise<void> {
