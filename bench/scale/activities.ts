@@ -21,6 +21,8 @@ const FEW = 1000;
 /** Wallets among the activities of the other side. */
 const WALLETS_SHARE = 0.1;
 const PAGE = '10';
+/** More at once would not fit in memory. */
+const ROWS_PER_COMMIT = 100_000;
 /** An activity every 200 ms: ten million take 23 days. */
 const STEP_MS = 200;
 
@@ -108,23 +110,30 @@ function fillActivities(file: string, organizationId: string, count: number): st
     round_started_at_ms: time,
     changed_in: 'n',
   };
-  db.exec('BEGIN');
-  for (const { table, key } of FILLED) {
+  const inserts = FILLED.flatMap(({ table, key }) => {
     const columns = (db.prepare('SELECT name FROM pragma_table_info(?)').all(table) as { name: string }[]).map(
       ({ name }) => name,
     );
     // A table that is no more has no columns.
-    if (columns.length === 0) continue;
+    if (columns.length === 0) return [];
+    // Apart: what is read from the table that grows would be copied whole before the first row is written.
+    db.prepare(`CREATE TEMP TABLE of_${table} AS SELECT * FROM ${table} WHERE organization_id = ? AND ${key} = ?`).run(
+      organizationId,
+      template.id,
+    );
     const values = columns.map((column) => (column === key ? id : (expressions[column] ?? `t."${column}"`)));
-    db.prepare(
-      `WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ?)
-       INSERT INTO ${table} (${columns.map((column) => `"${column}"`)}) SELECT ${values}
-       FROM counted CROSS JOIN ${table} t WHERE t.organization_id = ? AND t.${key} = ?`,
-    ).run(count, organizationId, template.id);
+    return db.prepare(
+      `WITH RECURSIVE counted(n) AS (SELECT ? UNION ALL SELECT n + 1 FROM counted WHERE n < ?)
+       INSERT INTO ${table} (${columns.map((column) => `"${column}"`)}) SELECT ${values} FROM counted CROSS JOIN of_${table} t`,
+    );
+  });
+  for (let first = 1; first <= count; first += ROWS_PER_COMMIT) {
+    db.exec('BEGIN');
+    for (const insert of inserts) insert.run(first, Math.min(count, first + ROWS_PER_COMMIT - 1));
+    db.exec('COMMIT');
   }
   db.exec(`UPDATE deployment SET value = '${count + FEW}' WHERE name = 'change_number'`);
   for (const { sql } of triggers) db.exec(sql);
-  db.exec('COMMIT');
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const middle = (firstMs + Math.floor(count / 2) * STEP_MS).toString(16).padStart(12, '0');
   db.close();
