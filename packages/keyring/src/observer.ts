@@ -9,6 +9,8 @@ export interface KeyringObserver {
   restored(): void;
   /** The process is there, but does nothing that needs its service keys. */
   serviceKeysRefused(message: string): void;
+  /** A further thread cannot be started, or does not serve; those that do go on without it. */
+  threadRefused(message: string): void;
   /** A thread has left a ping unanswered for a second. */
   pingLate(): void;
 }

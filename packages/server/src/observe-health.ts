@@ -84,6 +84,10 @@ export class HealthObserver implements KeyringObserver {
     this.#log.error({ reason: message }, 'the keyring process refused its service keys');
   }
 
+  threadRefused(message: string): void {
+    this.#log.warn({ reason: message }, 'a further thread of the keyring process does not serve yet');
+  }
+
   pingLate(): void {
     this.#latePings.inc();
   }

@@ -42,4 +42,4 @@ export type Notice =
   | { readonly type: 'ready'; readonly ring: RingState }
   | { readonly type: 'failed'; readonly refusal: Refusal }
   | { readonly type: 'woken'; readonly thread: number }
-  | { readonly type: 'asleep' };
+  | { readonly type: 'asleep'; readonly message: string };

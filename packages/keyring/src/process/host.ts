@@ -47,12 +47,14 @@ async function wake({ methods }: Order): Promise<void> {
   isWaking = true;
   while (opened < settings.threads) {
     const report = await startWorker(opened, { create: false, methods });
-    if (report.type === 'failed') break;
+    if (report.type === 'failed') {
+      send({ type: 'asleep', message: report.refusal.message });
+      break;
+    }
     send({ type: 'woken', thread: opened });
     opened += 1;
   }
   isWaking = false;
-  if (opened < settings.threads) send({ type: 'asleep' });
 }
 
 /** A thread that never opened the ring has done nothing, and those that did go on without it. */
@@ -60,15 +62,20 @@ function startWorker(index: number, order: Order): Promise<Report> {
   const workerData: ThreadData = { rootKey: settings.rootKey, fd: FIRST_LINE + index };
   return new Promise((resolve) => {
     let isOpen = false;
-    const fail = (): void => resolve({ type: 'failed', refusal: { code: 'UNAVAILABLE', message: 'no thread' } });
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { stdin: false, workerData });
+    const fail = (message: string): void => resolve({ type: 'failed', refusal: { code: 'UNAVAILABLE', message } });
+    let worker: Worker;
+    try {
+      worker = new Worker(new URL('./worker.js', import.meta.url), { stdin: false, workerData });
+    } catch {
+      return fail('the system gives the process no further thread');
+    }
     worker.once('message', (report: Report) => {
       isOpen = report.type === 'opened';
       resolve(report);
       if (!isOpen) void worker.terminate();
     });
-    worker.on('error', (error) => (isOpen ? end(error) : fail()));
-    worker.on('exit', () => (isOpen ? process.exit(1) : fail()));
+    worker.on('error', (error) => (isOpen ? end(error) : fail('a thread could not be started')));
+    worker.on('exit', () => (isOpen ? process.exit(1) : fail('a thread ended before it was open')));
     worker.postMessage(order);
   });
 }

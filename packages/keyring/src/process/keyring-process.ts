@@ -212,13 +212,16 @@ export class KeyringProcess {
     if (!this.#lines.includes(line)) this.#lines = [...this.#lines, line];
     try {
       await this.#inTurn(async () => {
-        await line.call('refreshRing', []);
+        // It may have read what no other thread has yet.
+        this.#follow(child, (await line.call('refreshRing', [])) as RingState);
         if (this.#serviceKeys !== undefined) await line.call('loadServiceKeys', this.#serviceKeys);
       });
       if (this.#child !== child) return;
       this.#serving = [...this.#serving, line];
       if (this.#serving.length === this.#started.length) this.#isWaking = false;
-    } catch {
+    } catch (error) {
+      if (this.#child !== child) return;
+      this.#settings.observer?.threadRefused(messageOf(error));
       setTimeout(() => void this.#join(child, line), WAKE_MS).unref();
     }
   }
@@ -303,6 +306,7 @@ export class KeyringProcess {
   #hear(child: ChildProcess, message: Extract<Notice, { type: 'woken' | 'asleep' }>): void {
     if (this.#child !== child) return;
     if (message.type === 'asleep') {
+      this.#settings.observer?.threadRefused(message.message);
       setTimeout(() => {
         if (this.#child === child) this.#isWaking = false;
       }, WAKE_MS).unref();

@@ -114,3 +114,11 @@ test('what a thread has in hand is counted in items, until it has answered', asy
   line.end(new KeyringError('UNAVAILABLE', 'gone'));
   expect(line.pendingItems).toBe(0);
 });
+
+test('a call after the end is refused at once', async () => {
+  const { line } = open();
+  const before = codeOf(line.call('refreshRing', []));
+  line.end(new KeyringError('UNAVAILABLE', 'gone'));
+  expect(await before).toBe('UNAVAILABLE');
+  expect(await codeOf(line.call('refreshRing', []))).toBe('UNAVAILABLE');
+});

@@ -47,6 +47,8 @@ export class Line {
   #beats = 0;
   #isHeard = true;
   #silentBeats = 0;
+  /** Why nothing more is answered. */
+  #ended: KeyringError | undefined;
 
   constructor(pipe: Pipe, ringChanged: (ring: RingState) => void) {
     this.#pipe = pipe;
@@ -85,6 +87,7 @@ export class Line {
   }
 
   call(method: Method, args: readonly unknown[]): Promise<unknown> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#lastId += 1;
     const id = this.#lastId;
     let frame: Uint8Array;
@@ -131,6 +134,7 @@ export class Line {
 
   /** The process has ended, or is to end. */
   end(error: KeyringError): void {
+    this.#ended = error;
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
     this.#pendingBytes = 0;

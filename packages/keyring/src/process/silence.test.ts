@@ -36,6 +36,8 @@ class Told implements KeyringObserver {
     this.#tell('service keys refused');
   }
 
+  threadRefused(): void {}
+
   pingLate(): void {
     this.#tell('late');
   }

@@ -1,6 +1,7 @@
 import { Members } from '../core/directory.ts';
 import type { Organization } from '../core/model.ts';
 import { ApiError } from '../lib/errors.ts';
+import { together } from '../lib/together.ts';
 import {
   type Approval,
   type Awaited,
@@ -137,7 +138,7 @@ async function inputOf(
     return given(activityFacts(intent, [{}]), approverStubs(approvals, alsoUserIds));
   }
   const approverIds = [...approvals.map(({ userId }) => userId), ...alsoUserIds];
-  const [elements, approvers] = await Promise.all([intent.facts(), read(Members).byIds(id, approverIds)]);
+  const [elements, approvers] = await together([intent.facts(), read(Members).byIds(id, approverIds)]);
   const present = new Set<string>(approvers.map((record) => record.id));
   const actorId = alsoUserIds.at(-1) ?? approvals.at(-1)?.userId ?? '';
   if (!present.has(actorId)) {

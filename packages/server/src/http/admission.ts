@@ -219,8 +219,13 @@ export function openPassage(
   return app.admission.passage(client, response, body, app.admission.nowMs() - heldMs);
 }
 
-const arrivalOf = (app: App, request: IncomingMessage): Arrival =>
-  arrivals.get(request) ?? { client: clientKeyOf(app, request), heldMs: 0 };
+function arrivalOf(app: App, request: IncomingMessage): Arrival {
+  const known = arrivals.get(request);
+  if (known !== undefined) return known;
+  const arrival = { client: clientKeyOf(app, request), heldMs: 0 };
+  arrivals.set(request, arrival);
+  return arrival;
+}
 
 function clientKeyOf({ admission, config }: App, { socket, headers }: IncomingMessage): string {
   const connection = admission.connections.of(socket);
