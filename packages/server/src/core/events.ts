@@ -24,6 +24,9 @@ export interface EventPlace {
 export abstract class Events {
   static readonly writes = true;
 
+  /** Reads who is to be told of what will happen, with other statements, so that `announce` does not wait for it. */
+  abstract readAhead(place: EventPlace): Promise<void>;
+
   /**
    * Makes an event part of the transaction, for everybody who subscribes to it; nothing is written where nobody does.
    * Answers with the endpoints to wake after the commit.

@@ -1,5 +1,6 @@
 import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../core/actor.ts';
+import { Events } from '../core/events.ts';
 import type { Activity, Vote } from '../core/model.ts';
 import type { ActivityWithVotes } from '../core/store/activities.ts';
 import { ActivityReader, ActivityStore } from '../core/store/activities.ts';
@@ -154,7 +155,11 @@ interface Held {
 async function hold(stores: Stores, request: VoteRequest, { expected, execution }: Prepared): Promise<Held> {
   const { actor, target } = request;
   // Organizations before the activity, in every transaction: otherwise two of them could wait for each other.
-  const authority = await lockFor(stores, actor, execution?.lock ?? 'shared', request.authority.decider.id);
+  // Who is to be told of a first vote is read with the locks; before a later one others may have to be waited for.
+  const authority = await lockFor(stores, actor, execution?.lock ?? 'shared', {
+    authorityId: request.authority.decider.id,
+    alongside: () => (request.found ? undefined : stores(Events).readAhead(request.authority.target)),
+  });
   const locked = request.found && (await lockActivity(stores, actor, request.found));
   const isUnchanged = isSameAuthority(authority, request.authority);
   if (!isUnchanged) await requireUnchangedUsers(stores, request);
@@ -211,7 +216,7 @@ async function record(
   const proofs = activity.status === 'ACTIVITY_STATUS_COMPLETED' ? (execution?.proofs ?? []) : [];
   const stored = { id, activity, votes: [...(locked?.votes ?? []), vote], proofs };
   // None of these waits for another, so they travel together.
-  const [isStored, told] = await together([
+  const [, told] = await together([
     locked === undefined
       ? stores(ActivityStore).insert(activity, [vote])
       : together([stores(ActivityStore).insertVote(activity, vote), stores(ActivityStore).update(activity)]),
@@ -222,7 +227,6 @@ async function record(
     voteOutcome.kind === 'approve' && keepReasons(stores, activity, vote, voteOutcome.outcome),
     locked === undefined && !isTerminal(activity.status) && spendLoginToken(stores, actor, activity),
   ]);
-  if (isStored === false) throw new Stale();
   const { votes } = stored;
   const direct = { id, activity: { ...activity, result: next.result }, votes, proofs };
   return { id, activity, votes, proofs, voteOutcome, direct, hasMoved: activity.status !== current.status, told };

@@ -5,6 +5,7 @@ import type { Organization } from '../core/model.ts';
 import { type LockMode, OrganizationStore, organizationNotFound } from '../core/store/organizations.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
+import { together } from '../lib/together.ts';
 import type { WriteOptions } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
 import type { Intent } from './intent.ts';
@@ -61,6 +62,13 @@ export const inTurn = (
   isIrrevocable: hasBegun(note),
 });
 
+interface LockOptions {
+  /** The organization that decides, where it is not the caller's own. */
+  readonly authorityId?: OrganizationId;
+  /** What can be read as soon as the locks are held. */
+  readonly alongside?: () => Promise<void> | undefined;
+}
+
 /**
  * Holds the organization, and the one that decides, for the rest of the transaction and makes sure that the caller may
  * still act: the credential may have been deleted, or replaced by a newer one, since its stamp was checked.
@@ -69,15 +77,15 @@ export async function lockFor(
   stores: Stores,
   actor: Actor,
   mode: LockMode,
-  authorityId: OrganizationId = actor.homeId,
+  { authorityId = actor.homeId, alongside }: LockOptions = {},
 ): Promise<Authority> {
-  // The parent first, always: who holds a sub-organization never waits for its parent.
-  const parent =
-    authorityId === actor.organizationId ? undefined : await stores(OrganizationStore).lock(authorityId, 'shared');
-  // Sent together; on PostgreSQL the second statement sees what the first waited for.
-  const [target, isPresent] = await Promise.all([
+  // Sent together and done in this order. The parent first, always: who holds a sub-organization never waits for its
+  // parent. On PostgreSQL each statement sees what those before it waited for.
+  const [parent, target, isPresent] = await together([
+    authorityId === actor.organizationId ? undefined : stores(OrganizationStore).lock(authorityId, 'shared'),
     stores(OrganizationStore).lock(actor.organizationId, mode),
     credentialExists(stores, actor),
+    alongside?.(),
   ]);
   if (target.deletedAtMs !== undefined || parent?.deletedAtMs !== undefined) throw organizationNotFound();
   if (!isPresent) {

@@ -3,7 +3,7 @@ import { assert } from '../lib/assert.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { DatabaseKind } from './dialect.ts';
 import type { Schema } from './schema.ts';
-import { statement } from './statement.ts';
+import { deferred, statement } from './statement.ts';
 
 /** How a transaction holds an organization: `shared` where it cannot alter a decision, `exclusive` where it can. */
 export type LockMode = 'shared' | 'exclusive';
@@ -28,6 +28,19 @@ const lockShared = statement('organization-lock-shared', (db, { id }: { id: stri
 );
 const lockExclusive = statement('organization-lock-exclusive', (db, { id }: { id: string }) =>
   db.selectNoFrom(sql<unknown>`pg_advisory_xact_lock(hashtextextended(${id}, 0))`.as('locked')),
+);
+
+const raiseFacts = deferred('authority-raise', (db, { id }: { id: string }) =>
+  db
+    .updateTable('organization')
+    .set((eb) => ({ authority_version: eb('authority_version', '+', 1) }))
+    .where('id', '=', id),
+);
+const raiseRules = deferred('rules-raise', (db, { id }: { id: string }) =>
+  db
+    .updateTable('organization')
+    .set((eb) => ({ rules_version: eb('rules_version', '+', 1) }))
+    .where('id', '=', id),
 );
 
 /**
@@ -123,14 +136,8 @@ export class AuthorityVersions {
     const before = this.#raised.get(organizationId);
     if (before === 'rules' || before === altered) return;
     this.#raised.set(organizationId, altered);
-    await this.#db
-      .updateTable('organization')
-      .set((eb) => ({
-        ...(before === undefined && { authority_version: eb('authority_version', '+', 1) }),
-        ...(altered === 'rules' && { rules_version: eb('rules_version', '+', 1) }),
-      }))
-      .where('id', '=', organizationId)
-      .execute();
+    if (before === undefined) await raiseFacts(this.#db, { id: organizationId });
+    if (altered === 'rules') await raiseRules(this.#db, { id: organizationId });
   }
 }
 

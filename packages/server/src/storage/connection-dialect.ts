@@ -21,6 +21,17 @@ export type Execute = (
   name: string | undefined,
 ) => QueryResult<unknown> | Promise<QueryResult<unknown>>;
 
+/**
+ * The same without an answer, where the database is far: the statement is on its way by the end of the transaction, which
+ * then fails with what `explain` makes of its failure (docs/decisions/0053).
+ */
+export type Defer = (
+  sql: string,
+  parameters: readonly unknown[],
+  name: string | undefined,
+  explain?: (error: unknown) => unknown,
+) => void;
+
 /** What differs between the two databases as far as Kysely is concerned. */
 export interface Flavour {
   createAdapter(): DialectAdapter;
@@ -28,10 +39,17 @@ export interface Flavour {
   createIntrospector(db: Kysely<unknown>): DatabaseIntrospector;
 }
 
-const drivers = new WeakMap<Kysely<Schema>, { readonly execute: Execute; readonly flavour: Flavour }>();
+interface StatementDriver {
+  readonly execute: Execute;
+  readonly flavour: Flavour;
+  /** Only inside a transaction, and where to wait costs something. */
+  readonly defer: Defer | undefined;
+}
+
+const drivers = new WeakMap<Kysely<Schema>, StatementDriver>();
 
 /** How a handle runs statements; what is compiled already needs nothing of Kysely. */
-export function driverOf(db: Kysely<Schema>): { readonly execute: Execute; readonly flavour: Flavour } {
+export function driverOf(db: Kysely<Schema>): StatementDriver {
   const driver = drivers.get(db);
   if (driver === undefined) throw new Error('the handle was not made by kyselyOver');
   return driver;
@@ -41,7 +59,7 @@ export function driverOf(db: Kysely<Schema>): { readonly execute: Execute; reado
  * A Kysely handle over one way to run a statement. Transactions are opened by the storage itself, never through the
  * handle: on SQLite many units share one, on PostgreSQL its statements are pipelined.
  */
-export function kyselyOver(flavour: Flavour, execute: Execute): Kysely<Schema> {
+export function kyselyOver(flavour: Flavour, execute: Execute, defer?: Defer): Kysely<Schema> {
   const connection: DatabaseConnection = {
     executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
       (await execute(query.sql, query.parameters, undefined)) as QueryResult<R>,
@@ -69,6 +87,6 @@ export function kyselyOver(flavour: Flavour, execute: Execute): Kysely<Schema> {
     createIntrospector: (db) => flavour.createIntrospector(db as Kysely<unknown>),
   };
   const db = new Kysely<Schema>({ dialect });
-  drivers.set(db, { execute, flavour });
+  drivers.set(db, { execute, flavour, defer });
   return db;
 }

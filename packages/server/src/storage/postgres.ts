@@ -3,7 +3,7 @@ import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import { bringUp } from './postgres/bring-up.ts';
 import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
-import { SessionPool } from './postgres/pool.ts';
+import { SessionPool, serverTimeoutMs } from './postgres/pool.ts';
 import type { Session } from './postgres/session.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { type DataModel, openReadStores, openStores, type Stores } from './stores.ts';
@@ -59,7 +59,6 @@ class PostgresStorage implements Storage {
   readonly #writes: SessionPool;
   readonly #turnWaitMs: number;
   readonly #dataModel: DataModel;
-  readonly #rules: UniqueRules;
   readonly #turnstile = new Turnstile();
   readonly #stores = new WeakMap<Session, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
@@ -75,9 +74,10 @@ class PostgresStorage implements Storage {
     onIdleError,
   }: PostgresOptions) {
     this.#dataModel = dataModel;
-    this.#rules = new UniqueRules(dataModel.tables);
+    const rules = new UniqueRules(dataModel.tables);
     const forReads = Math.max(1, Math.round(poolSize * READ_SHARE));
-    const common = { url, timeoutMs, onIdleError };
+    const explain = (error: unknown): unknown => rules.explain(error, brokenIndex);
+    const common = { url, timeoutMs, onIdleError, explain };
     this.#timeoutMs = timeoutMs;
     this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });
@@ -136,11 +136,8 @@ class PostgresStorage implements Storage {
   async #transaction<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions, deadlineMs: number): Promise<T> {
     const session = await this.#writes.acquire(deadlineMs);
     try {
-      // Not awaited: it travels with the unit's first statement. Its own failure surfaces there.
-      const begun = session.query(this.#beginning(options));
-      begun.catch(() => {});
+      this.#begin(session, options, deadlineMs - performance.now());
       const value = await unit(this.#storesOn(session));
-      await begun;
       await session.commit();
       return value;
     } catch (error) {
@@ -151,19 +148,22 @@ class PostgresStorage implements Storage {
     }
   }
 
-  #beginning({ isRepeatable, isLong }: WriteOptions): string {
-    const settings = [
-      isRepeatable ? '; SET LOCAL synchronous_commit TO off' : '',
-      isLong ? `; SET LOCAL statement_timeout TO ${this.#timeoutMs * LONG_FACTOR}` : '',
-    ];
-    return `BEGIN${settings.join('')}`;
+  #begin(session: Session, { isRepeatable, isLong }: WriteOptions, leftMs: number): void {
+    session.defer('BEGIN', [], 'BEGIN');
+    const settings: [name: string, value: string][] = [];
+    if (isRepeatable) settings.push(['synchronous_commit', 'off']);
+    // By itself the server would give up before or after this program does.
+    if (isLong || leftMs < serverTimeoutMs(this.#timeoutMs)) {
+      settings.push(['statement_timeout', String(serverTimeoutMs(leftMs))]);
+    }
+    for (const setting of settings) session.defer('SELECT set_config($1, $2, true)', setting, 'set_config');
   }
 
   #storesOn(session: Session): Stores {
     let opened = this.#stores.get(session);
     if (opened === undefined) {
       opened = openStores(
-        { db: kyselyOver(flavour, this.#rules.over(session.execute, brokenIndex)), kind: 'postgres' },
+        { db: kyselyOver(flavour, session.execute, session.defer), kind: 'postgres' },
         this.#dataModel,
         nestedSavepoint(session),
       );
@@ -182,13 +182,14 @@ class PostgresStorage implements Storage {
 
 function nestedSavepoint(session: Session) {
   return async <T>(inner: () => Promise<T>): Promise<T> => {
-    await session.query('SAVEPOINT effect');
+    await session.query('SAVEPOINT effect', [], 'SAVEPOINT');
     try {
       const value = await inner();
-      await session.query('RELEASE SAVEPOINT effect');
+      // What was deferred inside travels with it, and fails here.
+      await session.query('RELEASE SAVEPOINT effect', [], 'RELEASE');
       return value;
     } catch (error) {
-      await session.query('ROLLBACK TO SAVEPOINT effect');
+      await session.undo('ROLLBACK TO SAVEPOINT effect');
       throw error;
     }
   };

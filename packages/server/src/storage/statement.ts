@@ -54,6 +54,49 @@ export function change<Values extends Record<string, unknown>>(
 }
 
 /**
+ * The same for what nobody needs an answer of. PostgreSQL gets it with the next statement that is waited for, or with the
+ * commit, and the transaction fails if it does: whatever else must hold, the database has to refuse by itself
+ * (docs/decisions/0053).
+ */
+export function deferred<Values extends Record<string, unknown>>(
+  name: string,
+  build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
+): (db: Kysely<Schema>, values: Values) => Promise<void> {
+  const bind = binder(name, build);
+  return async (db, values) => {
+    const { execute, defer } = driverOf(db);
+    const { sql, parameters, name: unique } = bind(db, values);
+    if (defer !== undefined) defer(sql, parameters, unique);
+    else await execute(sql, parameters, unique);
+  };
+}
+
+const DIVISION_BY_ZERO = '22012';
+/** Divides by the number of rows, so that PostgreSQL refuses none. */
+const refusingNone = (sql: string): string => `WITH changed AS (${sql} RETURNING 1) SELECT 1 / count(*) FROM changed`;
+
+/** The same for what has to change a row. Where there is none, the transaction fails with `missing`. */
+export function deferredChange<Values extends Record<string, unknown>>(
+  name: string,
+  build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
+  missing: () => Error,
+): (db: Kysely<Schema>, values: Values) => Promise<void> {
+  const changed = change(name, build);
+  const bind = binder(name, build, refusingNone);
+  const explain = (error: unknown): unknown =>
+    error instanceof Error && 'code' in error && error.code === DIVISION_BY_ZERO ? missing() : error;
+  return async (db, values) => {
+    const { defer } = driverOf(db);
+    if (defer === undefined) {
+      if ((await changed(db, values)) === 0) throw missing();
+      return;
+    }
+    const { sql, parameters, name: unique } = bind(db, values);
+    defer(sql, parameters, unique, explain);
+  };
+}
+
+/**
  * The same for what selects all columns: PostgreSQL keeps no plan of it, which would fail once a newer version of the service
  * adds a column.
  */
@@ -95,14 +138,33 @@ function runner<Values extends Record<string, unknown>>(
   name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
 ): Run<Values> {
+  const bind = binder(name, build);
+  return (db, values) => {
+    const { sql, parameters, name: unique } = bind(db, values);
+    return driverOf(db).execute(sql, parameters, unique);
+  };
+}
+
+interface Bound {
+  readonly name: string | undefined;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+function binder<Values extends Record<string, unknown>>(
+  name: string | undefined,
+  build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
+  wrap = (text: string): string => text,
+): (db: Kysely<Schema>, values: Values) => Bound {
   const compiled = new Map<Flavour, Compiled>();
   const placeholders = new Proxy({}, { get: (_target, key) => new Placeholder(String(key)) }) as Values;
 
   return (db, values) => {
-    const { execute, flavour } = driverOf(db);
+    const { flavour } = driverOf(db);
     let entry = compiled.get(flavour);
     if (entry === undefined) {
-      const { sql, parameters } = build(db, placeholders).compile(db);
+      const { sql: text, parameters } = build(db, placeholders).compile(db);
+      const sql = wrap(text);
       const slots = parameters.map((value) => (value instanceof Placeholder ? value.name : undefined));
       const unique = name === undefined ? undefined : `${name.slice(0, NAME_MAX)} ${sha256Hex(sql).slice(0, 16)}`;
       entry = { name: unique, sql, constants: parameters, slots };
@@ -110,6 +172,6 @@ function runner<Values extends Record<string, unknown>>(
     }
     const { sql, constants, slots, name: unique } = entry;
     const parameters = slots.map((slot, index) => (slot === undefined ? constants[index] : values[slot]));
-    return execute(sql, parameters, unique);
+    return { sql, parameters, name: unique };
   };
 }

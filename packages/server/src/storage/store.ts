@@ -16,6 +16,27 @@ export interface Connection {
 
 export interface Transaction extends Connection {
   readonly authority: AuthorityVersions;
+  readonly ahead: ReadAhead;
+}
+
+/**
+ * What one transaction read before it needed it. Stores that write what may be in it call `forget` first, and it is read
+ * again.
+ */
+export class ReadAhead {
+  readonly #read = new Map<string, unknown>();
+
+  keep(name: string, value: unknown): void {
+    this.#read.set(name, value);
+  }
+
+  get(name: string): unknown {
+    return this.#read.get(name);
+  }
+
+  forget(): void {
+    this.#read.clear();
+  }
 }
 
 /** What a store keeps of what it reads, where that is possible. A transaction sees its own changes. */

@@ -1,5 +1,5 @@
 import { AuthorityVersions } from './authority.ts';
-import type { Connection, Transaction } from './store.ts';
+import { type Connection, ReadAhead, type Transaction } from './store.ts';
 import type { Table } from './table.ts';
 
 type ReaderClass<T> = (abstract new (connection: Connection) => T) & { readonly writes?: false };
@@ -47,7 +47,8 @@ export function openStores(
   savepoint: Stores['savepoint'],
 ): { readonly stores: Stores; readonly begin: () => void } {
   const authority = new AuthorityVersions(connection.db, connection.kind);
-  const stores: Stores = Object.assign(opener<Transaction>({ ...connection, tables, authority }, provisions), {
+  const ahead = new ReadAhead();
+  const stores: Stores = Object.assign(opener<Transaction>({ ...connection, tables, authority, ahead }, provisions), {
     savepoint: async <T>(inner: () => Promise<T>): Promise<T> => {
       const before = authority.mark();
       try {
@@ -58,7 +59,11 @@ export function openStores(
       }
     },
   });
-  return { stores, begin: () => authority.begin() };
+  const begin = (): void => {
+    authority.begin();
+    ahead.forget();
+  };
+  return { stores, begin };
 }
 
 /** Makes each store once, when it is first asked for. */

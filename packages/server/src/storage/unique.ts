@@ -22,9 +22,7 @@ export class UniqueRules {
    */
   over(execute: Execute, said: (error: unknown) => string | undefined): Execute {
     const explain = (error: unknown): never => {
-      const named = said(error);
-      const rule = named === undefined ? undefined : (this.#byName.get(named) ?? this.#byColumns.get(named));
-      throw rule ? new ApiError(rule.code ?? 'ALREADY_EXISTS', rule.message, { cause: error }) : error;
+      throw this.explain(error, said);
     };
     return (sql, parameters, name) => {
       try {
@@ -34,5 +32,12 @@ export class UniqueRules {
         return explain(error);
       }
     };
+  }
+
+  /** The answer of the rule that was broken, or the error as it is. */
+  explain(error: unknown, said: (error: unknown) => string | undefined): unknown {
+    const named = said(error);
+    const rule = named === undefined ? undefined : (this.#byName.get(named) ?? this.#byColumns.get(named));
+    return rule ? new ApiError(rule.code ?? 'ALREADY_EXISTS', rule.message, { cause: error }) : error;
   }
 }

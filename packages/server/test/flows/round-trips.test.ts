@@ -1,56 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
-import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { createPostgresDatabase } from '../harness/databases.ts';
-
-/** Stands between the service and PostgreSQL and counts how often the service waited for an answer before it went on. */
-class Wire {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  trips = 0;
-
-  private constructor(server: Server) {
-    this.#server = server;
-  }
-
-  static async open(target: URL): Promise<Wire> {
-    const server = createServer({ noDelay: true });
-    const wire = new Wire(server);
-    server.on('connection', (client) => {
-      const database = connect({ port: Number(target.port), host: target.hostname, noDelay: true });
-      let hasAnswered = true;
-      for (const socket of [client, database]) {
-        wire.#sockets.add(socket);
-        socket.on('error', () => {});
-        socket.on('close', () => [client, database].forEach((each) => void each.destroy()));
-      }
-      client.on('data', (piece) => {
-        if (hasAnswered) wire.trips += 1;
-        hasAnswered = false;
-        database.write(piece);
-      });
-      database.on('data', (piece) => {
-        hasAnswered = true;
-        client.write(piece);
-      });
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return wire;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-}
+import { Wire } from '../harness/wire.ts';
 
 describe('round trips to PostgreSQL', () => {
   const opened: AsyncDisposable[] = [];
@@ -60,10 +12,8 @@ describe('round trips to PostgreSQL', () => {
   let user: TestClient;
   beforeAll(async () => {
     const database = await createPostgresDatabase();
-    wire = await Wire.open(new URL(database.url));
-    const url = new URL(database.url);
-    url.host = `127.0.0.1:${wire.port}`;
-    app = await openTestApp('postgres', { CUSTOS_DATABASE_URL: url.toString(), CUSTOS_DATABASE_POOL: '2' });
+    wire = await Wire.open(database.url);
+    app = await openTestApp('postgres', { CUSTOS_DATABASE_URL: wire.url, CUSTOS_DATABASE_POOL: '2' });
     opened.push(database, wire, app);
     client = await createSubOrganization(app.root, 'Counted');
     user = await createUser(client, 'User');
@@ -87,9 +37,43 @@ describe('round trips to PostgreSQL', () => {
     expect(await fewest(() => client.query('whoami'))).toBe(1);
   });
 
-  test('a rename takes five: the caller; the locks; the change; what is stored of it; the commit', async () => {
+  test('a rename takes three: the caller; the locks; what is written, with the commit', async () => {
     const rename = (count: number) =>
       client.run('update_user_name', { userId: user.userId, userName: `Name ${count}` });
-    expect(await fewest(rename)).toBe(5);
+    expect(await fewest(rename)).toBe(3);
+  });
+
+  const ACCOUNT = {
+    curve: 'CURVE_SECP256K1',
+    pathFormat: 'PATH_FORMAT_BIP32',
+    addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+  };
+  const account = (index: number) => ({ ...ACCOUNT, path: `m/44'/60'/0'/0/${index}` });
+  const newWallet = (name: string) => client.run('create_wallet', { walletName: name, accounts: [account(0)] });
+
+  test('a new wallet takes three', async () => {
+    expect(await fewest((count) => newWallet(`Wallet ${count}`))).toBe(3);
+  });
+
+  test('new accounts of a wallet take four: the wallet is looked up before its seed is used', async () => {
+    const { walletId } = await newWallet('With accounts');
+    const add = (count: number) => client.run('create_wallet_accounts', { walletId, accounts: [account(1 + count)] });
+    expect(await fewest(add)).toBe(4);
+  });
+
+  test('a signature takes four: the key is looked up before it signs', async () => {
+    const { addresses } = await newWallet('Signer');
+    const sign = (count: number) =>
+      client.run('sign_raw_payload', {
+        signWith: addresses[0],
+        payload: `payload ${count}`,
+        encoding: 'PAYLOAD_ENCODING_TEXT_UTF8',
+        hashFunction: 'HASH_FUNCTION_SHA256',
+      });
+    expect(await fewest(sign)).toBe(4);
+  });
+
+  test('a login takes seven at most: its user is held, and the keys that it has are read', async () => {
+    expect(await fewest(() => client.run('stamp_login', { publicKey: newKeyPair().publicKey }))).toBeLessThanOrEqual(7);
   });
 });

@@ -7,7 +7,7 @@ import type { AuthorityVersions } from '../../storage/authority.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
 import type { ActivityTable, VoteTable } from '../../storage/schema.ts';
-import { change, statement } from '../../storage/statement.ts';
+import { deferred, statement } from '../../storage/statement.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
 import { voteIsRevoked } from '../../storage/tombstones.ts';
 import type {
@@ -202,35 +202,32 @@ const votesOf = statement('activity-votes', (db, { organizationId, id }: Key) =>
     .where('activity_id', '=', id)
     .orderBy('id'),
 );
-const insertActivity = change('activity-insert', (db, row: Selectable<ActivityTable> & Record<string, unknown>) =>
-  db
-    .insertInto('activity')
-    .values({
-      organization_id: row.organization_id,
-      id: row.id,
-      fingerprint: row.fingerprint,
-      operation: row.operation,
-      type: row.type,
-      status: row.status,
-      proposer_id: row.proposer_id,
-      authority_id: row.authority_id,
-      parameters: row.parameters,
-      body: row.body,
-      sealed_body: row.sealed_body,
-      sealed_parameters: row.sealed_parameters,
-      result: row.result,
-      failure: row.failure,
-      denial: row.denial,
-      wants_proofs: row.wants_proofs,
-      open_to: row.open_to,
-      has_mfa: row.has_mfa,
-      round_started_at_ms: row.round_started_at_ms,
-      created_at_ms: row.created_at_ms,
-      updated_at_ms: row.updated_at_ms,
-    })
-    .onConflict((conflict) => conflict.columns(['organization_id', 'fingerprint']).doNothing()),
+const insertActivity = deferred('activity-insert', (db, row: Selectable<ActivityTable> & Record<string, unknown>) =>
+  db.insertInto('activity').values({
+    organization_id: row.organization_id,
+    id: row.id,
+    fingerprint: row.fingerprint,
+    operation: row.operation,
+    type: row.type,
+    status: row.status,
+    proposer_id: row.proposer_id,
+    authority_id: row.authority_id,
+    parameters: row.parameters,
+    body: row.body,
+    sealed_body: row.sealed_body,
+    sealed_parameters: row.sealed_parameters,
+    result: row.result,
+    failure: row.failure,
+    denial: row.denial,
+    wants_proofs: row.wants_proofs,
+    open_to: row.open_to,
+    has_mfa: row.has_mfa,
+    round_started_at_ms: row.round_started_at_ms,
+    created_at_ms: row.created_at_ms,
+    updated_at_ms: row.updated_at_ms,
+  }),
 );
-const insertVote = change('vote-insert', (db, row: Selectable<VoteTable> & Record<string, unknown>) =>
+const insertVote = deferred('vote-insert', (db, row: Selectable<VoteTable> & Record<string, unknown>) =>
   db.insertInto('vote').values({
     organization_id: row.organization_id,
     activity_id: row.activity_id,
@@ -515,14 +512,11 @@ export class ActivityStore extends ActivityReader {
     };
   }
 
-  /** False when the organization already has an activity with this fingerprint. */
-  async insert(activity: Activity, votes: readonly Vote[]): Promise<boolean> {
+  /** The transaction fails with ALREADY_EXISTS where the organization has an activity with this fingerprint. */
+  async insert(activity: Activity, votes: readonly Vote[]): Promise<void> {
     const row = fromActivity(activity) as Selectable<ActivityTable> & Record<string, unknown>;
-    const [inserted] = await Promise.all([
-      insertActivity(this.db, row),
-      ...votes.map((vote) => this.insertVote(activity, vote)),
-    ]);
-    return inserted === 1;
+    await insertActivity(this.db, row);
+    for (const vote of votes) await this.insertVote(activity, vote);
   }
 
   async insertProofs(

@@ -6,7 +6,7 @@ import type { DatabaseKind } from '../../storage/dialect.ts';
 import type { KeptValues } from '../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
 import { change, statement } from '../../storage/statement.ts';
-import { keptValues, Reader, type Transaction } from '../../storage/store.ts';
+import { keptValues, type ReadAhead, Reader, type Transaction } from '../../storage/store.ts';
 import type { Table } from '../../storage/table.ts';
 import type { Feature, Organization } from '../model.ts';
 
@@ -123,6 +123,7 @@ const rowsOf = (table: string, organizationId: OrganizationId) =>
 export class OrganizationStore extends OrganizationReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #ahead: ReadAhead;
   readonly #tables: readonly Table[];
   /** Only on SQLite, which has one writer: to hold an organization takes nothing there but to know it. */
   readonly #known: KeptValues<Organization> | undefined;
@@ -130,6 +131,7 @@ export class OrganizationStore extends OrganizationReader {
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#ahead = transaction.ahead;
     this.#tables = transaction.tables;
     this.#known = keptValues(transaction);
   }
@@ -206,6 +208,7 @@ export class OrganizationStore extends OrganizationReader {
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
     this.#authority.erases(organizationId);
+    this.#ahead.forget();
     const erasures = this.#tables.flatMap(({ name, erased }) =>
       erased === 'never' ? [] : [{ table: name, ...erased }],
     );

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import { change, statement } from '../../storage/statement.ts';
+import { change, deferred, statement } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
@@ -198,7 +198,7 @@ const deleteEntries = change(
 );
 
 /** Most requests add one, for which no statement has to be made. */
-const insertEntry = change(
+const insertEntry = deferred(
   'tree-entry-insert',
   (
     db,
@@ -220,6 +220,18 @@ const insertEntry = change(
       unique_value: row.unique_value,
     }),
 );
+
+type TreeRow = Parameters<typeof insertEntry>[1];
+
+/** What `changeValue` does, and `insertEntry` where that changed nothing; on PostgreSQL alone. */
+const replaceEntry = deferred('tree-entry-replace', (_db, row: TreeRow) => {
+  const own = sql`organization_id = ${row.organization_id} AND owner_id = ${row.owner_id} AND kind = ${row.kind}`;
+  return sql`WITH changed AS (
+      UPDATE tree_entry SET value = ${row.value}, unique_value = ${row.unique_value} WHERE ${own} RETURNING 1)
+    INSERT INTO tree_entry (root_id, kind, value, organization_id, owner_id, unique_value)
+    SELECT ${row.root_id}, ${row.kind}, ${row.value}, ${row.organization_id}, ${row.owner_id}, ${row.unique_value}
+    WHERE NOT EXISTS (SELECT 1 FROM changed)`;
+});
 
 export class TreeStore extends TreeReader {
   static readonly writes = true;
@@ -274,6 +286,17 @@ export class TreeStore extends TreeReader {
     }
     const stored = treeValue(kind, value);
     const uniqueValue = UNIQUE_KINDS.has(kind) ? stored : null;
+    if (this.kind === 'postgres') {
+      await replaceEntry(this.db, {
+        root_id: rootId,
+        kind,
+        value: stored,
+        organization_id: organizationId,
+        owner_id: ownerId,
+        unique_value: uniqueValue,
+      });
+      return;
+    }
     const changed = await changeValue(this.db, { organizationId, ownerId, kind, value: stored, uniqueValue });
     if (changed === 0) await this.add(rootId, organizationId, [{ kind, value, ownerId }]);
   }

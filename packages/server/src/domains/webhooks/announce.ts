@@ -15,10 +15,14 @@ export const PARENT_ONLY: ReadonlySet<WebhookEventType> = new Set([
 /** Writes events for every active endpoint that subscribes to them (protocol/webhooks 1). */
 export class WebhookEvents implements Events {
   static readonly writes = true;
-  readonly #webhooks: Pick<WebhookStore, 'listeners' | 'insertEvent'>;
+  readonly #webhooks: Pick<WebhookStore, 'listeners' | 'readAhead' | 'insertEvent'>;
 
   constructor(transaction: Transaction) {
     this.#webhooks = new WebhookStore(transaction);
+  }
+
+  async readAhead({ id, parentId }: EventPlace): Promise<void> {
+    await this.#webhooks.readAhead(id, parentId);
   }
 
   async announce(

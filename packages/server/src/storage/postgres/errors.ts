@@ -40,7 +40,10 @@ export function isUnavailable(error: Error): boolean {
  * Whether the connection must not be used again: it is broken, or leads to a server that stops, starts, takes no more
  * writes or does not answer in time, while a new connection may lead to the one that took over.
  */
-export const condemns = (error: Error): boolean => isUnavailable(error) && codeOf(error) !== '55P03';
+export const condemns = (error: Error): boolean => isUnavailable(error) && !['55P03', '25P02'].includes(codeOf(error));
+
+/** Whether the driver stopped waiting while the server may still be at work. */
+export const isUnanswered = (error: Error): boolean => error.message === 'Query read timeout';
 
 export const isTimeout = (error: Error): boolean =>
-  codeOf(error) === '57014' || /timeout exceeded when trying to connect|Query read timeout/.test(error.message);
+  codeOf(error) === '57014' || isUnanswered(error) || /timeout exceeded when trying to connect/.test(error.message);

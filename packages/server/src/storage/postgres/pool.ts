@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { PoolLoad } from '../storage.ts';
 import { isTimeout, translate, unavailable } from './errors.ts';
+import { types } from './rows.ts';
 import { Session } from './session.ts';
 
 /**
@@ -11,7 +12,7 @@ const ACQUIRE_SHARE = 0.4;
 const ACQUIRE_MS_MIN = 2000;
 const WAITING_MAX = 1024;
 /** The server gives up a little earlier than this program, so that its answer is still heard. */
-const SERVER_SHARE = 0.9;
+export const serverTimeoutMs = (leftMs: number): number => Math.max(1, Math.round(leftMs * 0.9));
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
 export interface PoolOptions {
@@ -19,18 +20,8 @@ export interface PoolOptions {
   readonly size: number;
   readonly timeoutMs: number;
   readonly onIdleError: (error: Error) => void;
-}
-
-// Times and counters are bigint; they stay far below 2^53 and are numbers everywhere in this program.
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8 ? toSafeInteger : pg.types.getTypeParser(oid, format as 'text'),
-};
-
-function toSafeInteger(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new Error(`database integer out of range: ${text}`);
-  return value;
+  /** What the failure of a statement means; itself, where it has no other meaning. */
+  readonly explain: (error: unknown) => unknown;
 }
 
 /** What every connection of this program has in common. */
@@ -46,16 +37,18 @@ export class SessionPool {
   readonly #name: PoolLoad['pool'];
   readonly #pool: pg.Pool;
   readonly #sessions = new WeakMap<pg.PoolClient, Session>();
+  readonly #explain: (error: unknown) => unknown;
   #timeouts = 0;
 
-  constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError }: PoolOptions) {
+  constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError, explain }: PoolOptions) {
+    this.#explain = explain;
     const acquireMs = Math.min(timeoutMs, Math.max(ACQUIRE_MS_MIN, timeoutMs * ACQUIRE_SHARE));
     this.#name = name;
     this.#pool = new pg.Pool({
       ...connectionConfig(url),
       max: size,
       connectionTimeoutMillis: acquireMs,
-      statement_timeout: Math.round(timeoutMs * SERVER_SHARE),
+      statement_timeout: serverTimeoutMs(timeoutMs),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       // Statements of a transaction that do not wait for each other travel together.
       ...{ pipeline: true },
@@ -105,9 +98,10 @@ export class SessionPool {
   #sessionOf(client: pg.PoolClient): Session {
     let session = this.#sessions.get(client);
     if (session === undefined) {
-      session = new Session(client, () => {
+      const onTimeout = (): void => {
         this.#timeouts += 1;
-      });
+      };
+      session = new Session(client, { onTimeout, explain: this.#explain });
       this.#sessions.set(client, session);
     }
     return session;

@@ -1,25 +1,67 @@
 import type { QueryResult } from 'kysely';
 import type pg from 'pg';
-import { assert } from '../../lib/assert.ts';
-import type { Execute } from '../connection-dialect.ts';
-import { condemns, isTimeout, translate, unavailable } from './errors.ts';
-
-/** Not in the driver's types, but in its documentation: how long the answer to one statement is waited for. */
-type Query = pg.QueryConfig & { query_timeout: number };
+import type { Defer, Execute } from '../connection-dialect.ts';
+import { type Answer, Batch, type Prepared } from './batch.ts';
+import { cancel } from './cancel.ts';
+import { condemns, isTimeout, isUnanswered, translate, unavailable } from './errors.ts';
+import { Messages } from './messages.ts';
 
 const OK = '00000';
 
-/** A connection, for as long as it lasts. Who borrows it has until a deadline for all statements together. */
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Under which the server keeps it. */
+  readonly name: string | undefined;
+  /** What its failure means. */
+  readonly explain?: (error: unknown) => unknown;
+  /** Undefined where nobody waits for its answer. */
+  readonly resolve?: (answer: Answer) => void;
+  readonly reject?: (error: unknown) => void;
+}
+
+export interface SessionOptions {
+  readonly onTimeout: () => void;
+  /** What the failure of any statement means. */
+  readonly explain: (error: unknown) => unknown;
+}
+
+/** They end with what they did: `UPDATE 1`, `INSERT 0 1`. */
+const countOf = (tag: string): bigint => {
+  const count = tag.slice(tag.lastIndexOf(' ') + 1);
+  return /^\d+$/.test(count) ? BigInt(count) : 0n;
+};
+
+const messages = new Messages();
+
+/**
+ * A connection, for as long as it lasts. Who borrows it has until a deadline for all statements together. Those of one turn
+ * of the event loop travel together, in their order; one that is deferred waits for the next that is not, or the commit
+ * (docs/decisions/0053).
+ */
 export class Session {
   readonly client: pg.PoolClient;
   readonly #onTimeout: () => void;
+  readonly #explain: (error: unknown) => unknown;
+  readonly #prepared = new Map<string, Prepared>();
+  /** Statements that failed: the server has them, or has them not. */
+  readonly #uncertain = new Set<string>();
+  #queue: Statement[] = [];
+  #isScheduled = false;
   #deadlineMs = 0;
+  #isOpen = false;
   #isSuspect = false;
+  /** What failed first since it was borrowed. Nothing that comes after it is done. */
+  #failure: { readonly error: unknown } | undefined;
+  /** Another one after each rollback: what was sent before it no longer counts. */
+  #epoch = 0;
+  /** Of the statement that the server is at. */
   #warning: string | undefined;
 
-  constructor(client: pg.PoolClient, onTimeout: () => void) {
+  constructor(client: pg.PoolClient, { onTimeout, explain }: SessionOptions) {
     this.client = client;
     this.#onTimeout = onTimeout;
+    this.#explain = explain;
     client.on('notice', ({ code, message }) => {
       if (code !== OK) this.#warning = message ?? 'a warning';
     });
@@ -32,29 +74,122 @@ export class Session {
 
   begin(deadlineMs: number): void {
     this.#deadlineMs = deadlineMs;
+    this.#queue = [];
+    this.#failure = undefined;
+    this.#isOpen = true;
   }
 
   readonly execute: Execute = async (text, values, name): Promise<QueryResult<unknown>> => {
-    const { rows, rowCount } = await this.query(text, values, name);
-    return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+    const { rows, tag } = await this.query(text, values, name);
+    return { rows, numAffectedRows: countOf(tag) };
   };
 
-  async query(text: string, values: readonly unknown[] = [], name?: string): Promise<pg.QueryResult> {
+  query(text: string, values: readonly unknown[] = [], name?: string): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (!this.#take({ text, values, name, resolve, reject }, reject) || this.#isScheduled) return;
+      this.#isScheduled = true;
+      process.nextTick(() => {
+        this.#isScheduled = false;
+        this.#send();
+      });
+    });
+  }
+
+  /** Sent with the next statement that somebody waits for, or with the commit, which fails if it fails. */
+  readonly defer: Defer = (text, values, name, explain) => {
+    const refuse = (error: unknown): void => {
+      throw error;
+    };
+    // It is written later, and whoever made the bytes may wipe them.
+    const own = values.map((value) => (value instanceof Uint8Array ? value.slice() : value));
+    this.#take({ text, values: own, name, ...(explain && { explain }) }, refuse);
+  };
+
+  #take(statement: Statement, refuse: (error: unknown) => void): boolean {
+    const refused = this.#isOpen ? this.#failure : { error: new Error('the transaction has ended') };
+    if (refused === undefined) this.#queue.push(statement);
+    else refuse(refused.error);
+    return refused === undefined;
+  }
+
+  #send(): void {
+    const statements = this.#queue;
+    if (statements.length === 0) return;
+    this.#queue = [];
+    if (this.#failure !== undefined) {
+      this.#fail(statements, this.#failure.error);
+      return;
+    }
     const leftMs = this.#deadlineMs - performance.now();
     if (leftMs <= 0) {
       this.#isSuspect = true;
       this.#onTimeout();
-      throw unavailable('the database took too long', new Error('the time for this work is used up'));
+      const why = new Error('the time for this work is used up');
+      this.#fail(statements, unavailable('the database took too long', why));
+      return;
     }
-    const query: Query = { text, values: [...values], query_timeout: leftMs, ...(name !== undefined && { name }) };
     try {
-      return await this.client.query(query);
+      const parts = this.#write(statements);
+      const epoch = this.#epoch;
+      this.client.query(
+        new Batch(messages.take(), parts, leftMs, {
+          onEnd: (answers, error) => this.#onEnd(statements, answers, error, epoch),
+          onNext: () => {
+            this.#warning = undefined;
+          },
+        }),
+      );
     } catch (error) {
-      assert(error instanceof Error, 'the driver rejects with errors');
-      if (condemns(error)) this.#isSuspect = true;
-      if (isTimeout(error)) this.#onTimeout();
-      throw translate(error);
+      // Nothing was sent, and nothing else is: what is missing here must not be committed without.
+      for (const { name } of statements) if (name !== undefined) this.#doubt(name);
+      this.#fail(statements, error);
     }
+  }
+
+  #write(statements: readonly Statement[]) {
+    messages.clear();
+    const parts = statements.map(({ text, values, name, resolve }) => {
+      const known = name === undefined ? undefined : this.#prepared.get(name);
+      const prepared: Prepared = known ?? { columns: undefined };
+      if (known === undefined) {
+        const kept = name ?? '';
+        if (this.#uncertain.delete(kept)) messages.close(kept);
+        messages.parse(kept, text);
+        messages.describe(kept);
+        if (name !== undefined) this.#prepared.set(name, prepared);
+      }
+      messages.run(name ?? '', values);
+      return { prepared, isRead: resolve !== undefined };
+    });
+    messages.sync();
+    return parts;
+  }
+
+  #onEnd(statements: readonly Statement[], answers: readonly Answer[], error: Error | undefined, epoch: number): void {
+    for (let index = 0; index < answers.length; index += 1) statements[index]?.resolve?.(answers[index] as Answer);
+    if (error === undefined) return;
+    const undone = statements.slice(answers.length);
+    for (const { name } of undone) if (name !== undefined) this.#doubt(name);
+    if (condemns(error)) this.#isSuspect = true;
+    if (isTimeout(error)) this.#onTimeout();
+    // The batch may hold a COMMIT, and wait for a lock in front of it: it must not succeed after the caller was told that
+    // it did not.
+    if (isUnanswered(error)) cancel(this.client);
+    const failure = translate(this.#explain(undone[0]?.explain?.(error) ?? error));
+    if (epoch === this.#epoch) this.#fail(undone, failure);
+    else for (const { reject } of undone) reject?.(failure);
+  }
+
+  /** What failed, and all behind it, for the reason of the first. */
+  #fail(undone: readonly Statement[], error: unknown): void {
+    this.#failure ??= { error };
+    const { error: first } = this.#failure;
+    for (const { reject } of undone) reject?.(first);
+  }
+
+  #doubt(name: string): void {
+    this.#prepared.delete(name);
+    this.#uncertain.add(name);
   }
 
   /**
@@ -64,24 +199,46 @@ export class Session {
    */
   async commit(): Promise<void> {
     this.#warning = undefined;
-    const { command } = await this.query('COMMIT');
-    if (command !== 'COMMIT') {
-      this.#isSuspect = true;
-      throw unavailable('the database is not available', new Error(`COMMIT was answered with ${command}`));
-    }
-    if (this.#warning === undefined) return;
+    const committed = this.query('COMMIT', [], 'COMMIT');
+    this.#isOpen = false;
+    this.#send();
+    const { tag } = await committed;
+    if (tag !== 'COMMIT') throw this.#notCommitted(`COMMIT was answered with ${tag}`);
+    if (this.#warning !== undefined) throw this.#notCommitted(`COMMIT was answered with a warning: ${this.#warning}`);
+  }
+
+  #notCommitted(why: string): Error {
     this.#isSuspect = true;
-    throw unavailable(
-      'the database is not available',
-      new Error(`COMMIT was answered with a warning: ${this.#warning}`),
-    );
+    return unavailable('the database is not available', new Error(why));
+  }
+
+  /** Undoes what was done since a savepoint; what was deferred since is not sent at all. */
+  async undo(text: string): Promise<void> {
+    this.#forget();
+    await this.query(text, [], text);
   }
 
   /** Leaves the connection as it was before the transaction, or to be thrown away. */
   async rollback(): Promise<void> {
+    // Whatever comes from now on would be a transaction of its own.
+    this.#isOpen = false;
     if (this.#isSuspect) return;
-    await this.query('ROLLBACK').catch(() => {
+    this.#forget();
+    try {
+      await new Promise<Answer>((resolve, reject) => {
+        this.#queue.push({ text: 'ROLLBACK', values: [], name: 'ROLLBACK', resolve, reject });
+        this.#send();
+      });
+    } catch {
       this.#isSuspect = true;
-    });
+    }
+  }
+
+  #forget(): void {
+    const dropped = this.#queue;
+    this.#queue = [];
+    this.#fail(dropped, new Error('the transaction was rolled back'));
+    this.#failure = undefined;
+    this.#epoch += 1;
   }
 }

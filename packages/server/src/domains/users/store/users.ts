@@ -8,7 +8,7 @@ import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { change, statement, unnamed, variants } from '../../../storage/statement.ts';
+import { deferredChange, statement, unnamed, variants } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
@@ -85,22 +85,28 @@ interface Rename extends Owner {
   readonly name: string;
   readonly nowMs: number;
 }
-const renameUser = statement('user-rename', (db, { organizationId, userId, name, nowMs }: Rename) =>
-  db
-    .updateTable('app_user')
-    .set((eb) => ({ name, updated_at_ms: nowMs, revision: eb('revision', '+', 1) }))
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', userId)
-    .returningAll(),
+const renameUser = deferredChange(
+  'user-rename',
+  (db, { organizationId, userId, name, nowMs }: Rename) =>
+    db
+      .updateTable('app_user')
+      .set((eb) => ({ name, updated_at_ms: nowMs, revision: eb('revision', '+', 1) }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId),
+  () => userNotFound(),
 );
 
-const touchUser = change('user-touch', (db, { organizationId, userId, nowMs }: Owner & { readonly nowMs: number }) =>
-  db
-    .updateTable('app_user')
-    .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', userId),
+const touchUser = deferredChange(
+  'user-touch',
+  (db, { organizationId, userId, nowMs }: Owner & { readonly nowMs: number }) =>
+    db
+      .updateTable('app_user')
+      .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', userId),
+  () => userNotFound(),
 );
+
 const holderOf = (column: 'email_key' | 'phone') =>
   unnamed((db, { organizationId, value }: { readonly organizationId: string; readonly value: string }) =>
     db.selectFrom('app_user').selectAll().where('organization_id', '=', organizationId).where(column, '=', value),
@@ -352,9 +358,9 @@ export class UserStore extends UserReader {
     this.#authority = transaction.authority;
   }
 
-  /** Reads the user and holds it until the transaction ends, for rules that count its credentials. */
+  /** Holds the user until the transaction ends, for rules that count its credentials. */
   async lock(organizationId: OrganizationId, userId: string, nowMs: number): Promise<void> {
-    if ((await touchUser(this.db, { organizationId, userId, nowMs })) === 0) throw userNotFound();
+    await touchUser(this.db, { organizationId, userId, nowMs });
   }
 
   async insert(organizationId: OrganizationId, users: readonly NewUser[], nowMs: number): Promise<void> {
@@ -382,8 +388,7 @@ export class UserStore extends UserReader {
 
   async rename(organizationId: OrganizationId, userId: string, name: string, nowMs: number): Promise<void> {
     await this.#authority.altersWhatRulesRead(organizationId);
-    const renamed = await renameUser(this.db, { organizationId, userId, name, nowMs });
-    if (renamed.length === 0) throw userNotFound();
+    await renameUser(this.db, { organizationId, userId, name, nowMs });
   }
 
   /** Changing a contact clears its verified mark; an undefined value removes it. */

@@ -3,11 +3,12 @@ import { nameOf } from '../../../describe/names.ts';
 import { counted, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { holderOf } from '../../../engine/holder.ts';
+import type { WalletId } from '../../../lib/ids.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
 import { addAccounts, checkAccounts, toSpecs } from '../accounts.ts';
 import { walletElement } from '../facts.ts';
 import { WalletAccountParamsShape } from '../shapes.ts';
-import { WalletReader, WalletStore } from '../store/wallets.ts';
+import { WalletReader } from '../store/wallets.ts';
 
 export const createWalletAccounts = defineActivity({
   name: 'create_wallet_accounts',
@@ -32,8 +33,8 @@ export const createWalletAccounts = defineActivity({
     return await context.keyring.deriveAccounts(holderOf(context, wallet.id), wallet.sealedSeed, toSpecs(accounts));
   },
   async execute(context, { walletId, accounts, persist }, derived) {
-    const wallet = await context.store(WalletStore).get(context.actor.organizationId, walletId);
-    if (persist !== false) await addAccounts(context, wallet, accounts, derived);
+    // That the wallet is still there, the engine knows: to delete one alters what decisions read (docs/decisions/0001).
+    if (persist !== false) await addAccounts(context, { id: walletId as WalletId }, accounts, derived);
     return { addresses: derived.map(({ address }) => address) };
   },
   newAddresses: ({ walletId, persist }, derived) =>

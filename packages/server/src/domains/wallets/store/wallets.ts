@@ -8,7 +8,7 @@ import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import { change, statement } from '../../../storage/statement.ts';
+import { deferred, statement } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Wallet, WalletAccount } from '../model.ts';
@@ -67,7 +67,7 @@ const accountsByAddress = statement('wallet-accounts-by-address', (db, { organiz
     .limit(10),
 );
 
-const insertWallet = change('wallet-insert', (db, row: Fields<WalletTable>) =>
+const insertWallet = deferred('wallet-insert', (db, row: Fields<WalletTable>) =>
   db.insertInto('wallet').values({
     organization_id: row.organization_id,
     id: row.id,
@@ -80,7 +80,7 @@ const insertWallet = change('wallet-insert', (db, row: Fields<WalletTable>) =>
   }),
 );
 /** Most requests add one account, for which no statement has to be made. */
-const insertAccount = change('wallet-account-insert', (db, row: Fields<WalletAccountTable>) =>
+const insertAccount = deferred('wallet-account-insert', (db, row: Fields<WalletAccountTable>) =>
   db.insertInto('wallet_account').values({
     organization_id: row.organization_id,
     id: row.id,

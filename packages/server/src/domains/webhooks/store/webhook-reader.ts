@@ -17,7 +17,7 @@ import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
-import { type Connection, keptValues, Reader } from '../../../storage/store.ts';
+import { type Connection, keptValues, type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import { withDescription } from '../description.ts';
 import {
   type DueDelivery,
@@ -228,9 +228,12 @@ const SHELVES_MAX = 200;
 export class WebhookReader extends Reader {
   /** Organizations that nobody listens to; most have no endpoint. */
   readonly #listeners: KeptValues<readonly WebhookEndpoint[]> | undefined;
+  /** Only inside a transaction. */
+  protected readonly ahead: ReadAhead | undefined;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection | Transaction) {
     super(connection);
+    this.ahead = 'ahead' in connection ? connection.ahead : undefined;
     this.#listeners = keptValues(connection);
   }
 
@@ -274,13 +277,20 @@ export class WebhookReader extends Reader {
   ): Promise<readonly WebhookEndpoint[]> {
     const rootId = parentId ?? organizationId;
     const name = `${organizationId} ${rootId}`;
-    const known = this.#listeners?.get(name);
+    const known = this.#listeners?.get(name) ?? (this.ahead?.get(name) as WebhookEndpoint[] | undefined);
     if (known !== undefined) return known;
     const moment = this.#listeners?.moment ?? 0;
     const endpoints = (await activeEndpoints(this.db, { organizationId, parentId: rootId })).map(toEndpoint);
     // Of those with endpoints few are active at a time, and their subscriptions may be long.
     if (endpoints.length === 0) this.#listeners?.keep(name, endpoints, [organizationId, rootId], moment);
     return endpoints;
+  }
+
+  /** Lets `listeners` answer at once, until the transaction changes an endpoint. On SQLite it does so anyway. */
+  async readAhead(organizationId: OrganizationId, parentId: OrganizationId | undefined): Promise<void> {
+    if (this.kind === 'sqlite') return;
+    const endpoints = await this.listeners(organizationId, parentId);
+    this.ahead?.keep(`${organizationId} ${parentId ?? organizationId}`, endpoints);
   }
 
   /** Bytes of all endpoints of an organization, each with forty thousand more, for the delivery that an event makes. */

@@ -3,7 +3,7 @@ import { chunks } from '../../../lib/collections.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../lib/ids.ts';
 import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
-import { statement } from '../../../storage/statement.ts';
+import { deferred } from '../../../storage/statement.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../model.ts';
 import { WebhookQueue } from './webhook-queue.ts';
@@ -32,7 +32,7 @@ interface EventValues extends Record<string, unknown> {
   readonly createdAtMs: number;
 }
 
-const insertEventRow = statement('webhook-event-insert', (db, event: EventValues) =>
+const insertEventRow = deferred('webhook-event-insert', (db, event: EventValues) =>
   db.insertInto('webhook_event').values({
     organization_id: event.organizationId,
     id: event.id,
@@ -62,7 +62,7 @@ interface DeliveriesValues extends Record<string, unknown> {
 
 const PENDING_ROWS = { id: 'text', endpoint_id: 'text', includes_description: 'bigint' } as const;
 const insertPendingOn = (kind: DatabaseKind) =>
-  statement('webhook-deliveries-insert', (db, { organizationId, eventId, nowMs, made }: DeliveriesValues) => {
+  deferred('webhook-deliveries-insert', (db, { organizationId, eventId, nowMs, made }: DeliveriesValues) => {
     const query = sql`INSERT INTO webhook_delivery (organization_id, id, endpoint_id, event_id,
         includes_description, state, failures, attempts, next_attempt_at_ms, round_started_at_ms, created_at_ms,
         updated_at_ms)
@@ -94,6 +94,7 @@ const DELIVERY_ROWS = {
 
 export class WebhookStore extends WebhookQueue {
   async insertEndpoint(endpoint: WebhookEndpoint): Promise<void> {
+    this.ahead?.forget();
     await this.db
       .insertInto('webhook_endpoint')
       .values({
@@ -125,6 +126,7 @@ export class WebhookStore extends WebhookQueue {
 
   /** Changes what can change of an endpoint, and lets it be tried again at once. */
   async updateEndpoint(endpoint: WebhookEndpoint): Promise<void> {
+    this.ahead?.forget();
     const { numUpdatedRows } = await this.db
       .updateTable('webhook_endpoint')
       .set({
@@ -153,6 +155,7 @@ export class WebhookStore extends WebhookQueue {
     url: string,
     nowMs: number,
   ): Promise<boolean> {
+    this.ahead?.forget();
     const { numUpdatedRows } = await this.db
       .updateTable('webhook_endpoint')
       .set({ is_active: 0, updated_at_ms: nowMs })
@@ -169,6 +172,7 @@ export class WebhookStore extends WebhookQueue {
    * and by, see `purge`, and events that were for it alone go with their age.
    */
   async deleteEndpoint(organizationId: OrganizationId, id: string): Promise<void> {
+    this.ahead?.forget();
     const { numDeletedRows } = await this.db
       .deleteFrom('webhook_endpoint')
       .where('organization_id', '=', organizationId)
