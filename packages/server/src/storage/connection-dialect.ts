@@ -19,6 +19,7 @@ export type Execute = (
   sql: string,
   parameters: readonly unknown[],
   name: string | undefined,
+  isQuick?: boolean,
 ) => QueryResult<unknown> | Promise<QueryResult<unknown>>;
 
 /**

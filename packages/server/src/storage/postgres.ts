@@ -3,6 +3,7 @@ import { type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import { bringUp } from './postgres/bring-up.ts';
 import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
+import { GatheredReads, type QuickRead } from './postgres/gathered-reads.ts';
 import { SessionPool, serverTimeoutMs } from './postgres/pool.ts';
 import type { Session } from './postgres/session.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
@@ -57,6 +58,7 @@ class PostgresStorage implements Storage {
   readonly #timeoutMs: number;
   readonly #reads: SessionPool;
   readonly #writes: SessionPool;
+  readonly #quickReads: GatheredReads;
   readonly #turnWaitMs: number;
   readonly #dataModel: DataModel;
   readonly #turnstile = new Turnstile();
@@ -82,6 +84,7 @@ class PostgresStorage implements Storage {
     this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
+    this.#quickReads = new GatheredReads(timeoutMs, (reads, deadlineMs) => this.#readTogether(reads, deadlineMs));
     this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' }, dataModel);
   }
 
@@ -90,7 +93,8 @@ class PostgresStorage implements Storage {
     return [this.#reads.load, { ...write, waiting: write.waiting + this.#turnstile.waiting }];
   }
 
-  readonly #executeRead: Execute = async (text, values, name) => {
+  readonly #executeRead: Execute = async (text, values, name, isQuick = false) => {
+    if (isQuick) return await this.#quickReads.add({ text, values, name });
     const session = await this.#reads.acquire(performance.now() + this.#timeoutMs);
     try {
       return await session.execute(text, values, name);
@@ -98,6 +102,15 @@ class PostgresStorage implements Storage {
       this.#reads.release(session);
     }
   };
+
+  async #readTogether(reads: readonly QuickRead[], deadlineMs: number) {
+    const session = await this.#reads.acquire(deadlineMs);
+    try {
+      return await Promise.allSettled(reads.map(async ({ text, values, name }) => session.execute(text, values, name)));
+    } finally {
+      this.#reads.release(session);
+    }
+  }
 
   async write<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) throw unavailable('the service is stopping');

@@ -41,6 +41,17 @@ export function statement<Values extends Record<string, unknown>, Row>(
   return rowsOf(runner(name, build));
 }
 
+/**
+ * The same for a short reading that every request begins with: outside of transactions, PostgreSQL gets those of one turn
+ * together (docs/decisions/0056).
+ */
+export function quickStatement<Values extends Record<string, unknown>, Row>(
+  name: string,
+  build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
+): Statement<Values, Row> {
+  return rowsOf(runner(name, build, true));
+}
+
 /** The same for what answers with no rows: with the number of those that it changed. */
 export function change<Values extends Record<string, unknown>>(
   name: string,
@@ -137,11 +148,12 @@ const rowsOf =
 function runner<Values extends Record<string, unknown>>(
   name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
+  isQuick = false,
 ): Run<Values> {
   const bind = binder(name, build);
   return (db, values) => {
     const { sql, parameters, name: unique } = bind(db, values);
-    return driverOf(db).execute(sql, parameters, unique);
+    return driverOf(db).execute(sql, parameters, unique, isQuick);
   };
 }
 

@@ -1,11 +1,11 @@
-import type { Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { Principal } from '../../../core/directory.ts';
 import { type ApiKey, type Authenticator, treeRoot, type User } from '../../../core/model.ts';
 import { toOrganization } from '../../../core/store/organizations.ts';
 import type { ActivityId, OrganizationId } from '../../../lib/ids.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import type { OrganizationTable } from '../../../storage/schema.ts';
-import { statement } from '../../../storage/statement.ts';
+import type { OrganizationTable, Schema } from '../../../storage/schema.ts';
+import { quickStatement, statement } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader } from '../../../storage/store.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
 import { toUser, type UserRow } from './users.ts';
@@ -82,15 +82,18 @@ const AUTHENTICATOR_COLUMNS = [
   'updated_at_ms',
 ] as const satisfies readonly (keyof AuthenticatorRow)[];
 
-interface Lookup extends Record<string, unknown> {
+interface KeyLookup extends Record<string, unknown> {
   readonly organizationId: string;
   readonly key: string;
+}
+
+interface Lookup extends KeyLookup {
   /** Empty for a query, which has none. */
   readonly fingerprint: string;
 }
 
 // The named organization or its parent; where both hold the key, the caller prefers the former (protocol/stamps 7.1).
-const byApiKey = statement('principal-by-api-key', (db, { organizationId, key, fingerprint }: Lookup) =>
+const holdersOf = (db: Kysely<Schema>, { organizationId, key }: KeyLookup) =>
   db
     .selectFrom('organization')
     .leftJoin('api_key', (join) =>
@@ -103,13 +106,9 @@ const byApiKey = statement('principal-by-api-key', (db, { organizationId, key, f
         .onRef('app_user.organization_id', '=', 'api_key.organization_id')
         .onRef('app_user.id', '=', 'api_key.user_id'),
     )
-    .leftJoin('activity', (join) =>
-      join.onRef('activity.organization_id', '=', 'organization.id').on('activity.fingerprint', '=', fingerprint),
-    )
     .select(ORGANIZATION_COLUMNS)
     .select(USER_COLUMNS)
     .select([
-      'activity.id as a_id',
       'api_key.organization_id as k_organization_id',
       'api_key.id as k_id',
       'api_key.user_id as k_user_id',
@@ -123,7 +122,19 @@ const byApiKey = statement('principal-by-api-key', (db, { organizationId, key, f
       'api_key.created_at_ms as k_created_at_ms',
       'api_key.updated_at_ms as k_updated_at_ms',
     ])
-    .where('organization.id', '=', organizationId),
+    .where('organization.id', '=', organizationId);
+
+const byApiKeyOfQuery = quickStatement('principal-by-api-key-of-query', (db, values: KeyLookup) =>
+  holdersOf(db, values),
+);
+const byApiKey = quickStatement('principal-by-api-key', (db, values: Lookup) =>
+  holdersOf(db, values)
+    .leftJoin('activity', (join) =>
+      join
+        .onRef('activity.organization_id', '=', 'organization.id')
+        .on('activity.fingerprint', '=', values.fingerprint),
+    )
+    .select('activity.id as a_id'),
 );
 
 const byAuthenticator = statement('principal-by-authenticator', (db, { organizationId, key, fingerprint }: Lookup) =>
@@ -215,7 +226,10 @@ export class PrincipalReader extends Reader {
       return activity === undefined ? known : { ...known, activityId: activity.id as ActivityId };
     }
     const moment = this.#known?.moment ?? 0;
-    const rows = await byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
+    const rows =
+      fingerprint === ''
+        ? await byApiKeyOfQuery(this.db, { organizationId, key: publicKey })
+        : await byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
     const principal = toPrincipal(rows, isOwn, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
     if (principal?.holder !== undefined) {
       const dependsOn = [organizationId, publicKey, principal.holder.user.id];
@@ -256,7 +270,8 @@ export class PrincipalReader extends Reader {
 }
 
 interface PrincipalRow extends Selectable<OrganizationTable>, Prefixed<UserRow, 'u_'> {
-  readonly a_id: string | null;
+  /** Only of a submission. */
+  readonly a_id?: string | null;
   readonly k_id: string | null;
   readonly k_organization_id: string | null;
 }
@@ -273,7 +288,7 @@ function toPrincipal<Row extends PrincipalRow, Credential>(
   if (row === undefined) return undefined;
   return {
     organization: toOrganization(row),
-    activityId: (row.a_id as ActivityId | null) ?? undefined,
+    activityId: (row.a_id as ActivityId | null | undefined) ?? undefined,
     holder:
       row.k_id === null || row.u_id === null
         ? undefined

@@ -1,0 +1,59 @@
+import type { QueryResult } from 'kysely';
+import { expect, test } from 'vitest';
+import { GatheredReads, type QuickRead } from './gathered-reads.ts';
+
+/** A database that refuses some texts, and with each all that stands behind it in its batch. */
+function databaseRefusing(...refused: readonly string[]) {
+  const batches: string[][] = [];
+  const run = async (reads: readonly QuickRead[]): Promise<PromiseSettledResult<QueryResult<unknown>>[]> => {
+    batches.push(reads.map(({ text }) => text));
+    const first = reads.findIndex(({ text }) => refused.includes(text));
+    return reads.map(({ text }, index) =>
+      first === -1 || index < first
+        ? { status: 'fulfilled', value: { rows: [text] } }
+        : { status: 'rejected', reason: new Error(`refused ${reads[first]?.text}`) },
+    );
+  };
+  return { batches, reads: new GatheredReads(1000, run) };
+}
+
+const add = (reads: GatheredReads, text: string) => reads.add({ text, values: [], name: undefined });
+const rowsOf = async (answer: Promise<QueryResult<unknown>>): Promise<unknown> =>
+  await answer.then(
+    ({ rows }) => rows[0],
+    (error: Error) => error.message,
+  );
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('those of one turn travel together, each with its own answer', async () => {
+  const { batches, reads } = databaseRefusing();
+  const first = ['a', 'b', 'c'].map((text) => rowsOf(add(reads, text)));
+  await turn();
+  const second = rowsOf(add(reads, 'd'));
+  expect(await Promise.all([...first, second])).toEqual(['a', 'b', 'c', 'd']);
+  expect(batches).toEqual([['a', 'b', 'c'], ['d']]);
+});
+
+test('at most sixteen', async () => {
+  const { batches, reads } = databaseRefusing();
+  await Promise.all(Array.from({ length: 35 }, (_, index) => add(reads, `${index}`)));
+  expect(batches.map(({ length }) => length)).toEqual([16, 16, 3]);
+});
+
+test('one that fails is told its own reason, and costs no other its answer', async () => {
+  const { batches, reads } = databaseRefusing('b', 'd');
+  const answers = ['a', 'b', 'c', 'd', 'e'].map((text) => rowsOf(add(reads, text)));
+  expect(await Promise.all(answers)).toEqual(['a', 'refused b', 'c', 'refused d', 'e']);
+  expect(batches).toEqual([['a', 'b', 'c', 'd', 'e'], ['b'], ['c'], ['d'], ['e']]);
+});
+
+test('without a connection all fail, and nothing is tried again', async () => {
+  let attempts = 0;
+  const reads = new GatheredReads(1000, async () => {
+    attempts += 1;
+    throw new Error('no connection');
+  });
+  const answers = ['a', 'b'].map((text) => rowsOf(add(reads, text)));
+  expect(await Promise.all(answers)).toEqual(['no connection', 'no connection']);
+  expect(attempts).toBe(1);
+});
