@@ -162,7 +162,8 @@ class PostgresStorage implements Storage {
   }
 
   #begin(session: Session, { isRepeatable, isLong }: WriteOptions, leftMs: number): void {
-    session.defer('BEGIN', [], 'BEGIN');
+    // What is read under a lock must be as it is once the lock is held, whatever the database has for a default.
+    session.defer('BEGIN ISOLATION LEVEL READ COMMITTED', [], 'BEGIN');
     const settings: [name: string, value: string][] = [];
     if (isRepeatable) settings.push(['synchronous_commit', 'off']);
     // By itself the server would give up before or after this program does.

@@ -33,6 +33,10 @@ const insertTombstone = deferred(
     db.insertInto('tombstone').values({ organization_id: organizationId, id: id as string } as never),
 );
 
+const setWrappedKey = deferred('test-wrapped-key', (db, { id, key }: { id: string; key: Uint8Array }) =>
+  db.updateTable('organization').set({ wrapped_key: key }).where('id', '=', id),
+);
+
 describe.each(DATABASES)('deferred statements on %s', (kind) => {
   test('one that changes no row fails the unit with its meaning, and nothing is left of those before and after it', async () => {
     await using place = await Place.create(kind);
@@ -136,6 +140,21 @@ describe.each(DATABASES)('deferred statements on %s', (kind) => {
     expect(await codeOf(failing)).toContain('Error');
     expect(await isStored(storage, id, made.fingerprint)).toBe(false);
     expect(await codeOf(storage.write((store) => store(ActivityStore).insert(made, [])))).toBe('done');
+  });
+
+  test.each([
+    ['bytes', Uint8Array.from([1, 2, 255])],
+    ['a buffer', Buffer.from([1, 2, 255])],
+  ])('%s that are wiped after they were given are stored as they were', async (_, key) => {
+    await using place = await Place.create(kind);
+    const storage = await place.open();
+    const { id } = await withOrganization(storage);
+    await storage.write(async (store) => {
+      await setWrappedKey(builderOf(store), { id, key });
+      key.fill(0);
+    });
+    const stored = await storage.write((store) => store(OrganizationStore).get(id));
+    expect(Buffer.from(stored.wrappedKey ?? [])).toEqual(Buffer.from([1, 2, 255]));
   });
 
   test('an entry of the tree is replaced, or made where there is none', async () => {

@@ -32,8 +32,6 @@ export interface BatchEvents {
  * after it (docs/decisions/0053). The driver takes it for one query.
  */
 export class Batch extends pg.Query {
-  /** In the driver's documentation, though not in its types: how long the answer is waited for. */
-  readonly query_timeout: number;
   callback: (error: Error | null) => void;
   override readonly submit: (connection: pg.Connection) => void;
   readonly #parts: readonly Part[];
@@ -44,11 +42,10 @@ export class Batch extends pg.Query {
   #done = 0;
   #unreadable: Error | undefined;
 
-  constructor(bytes: Uint8Array, parts: readonly Part[], timeoutMs: number, { onEnd, onNext }: BatchEvents) {
+  constructor(bytes: Uint8Array, parts: readonly Part[], { onEnd, onNext }: BatchEvents) {
     super('');
     this.#parts = parts;
     this.#onNext = onNext;
-    this.query_timeout = timeoutMs;
     this.callback = (error) => onEnd(this.#answers, error ?? undefined);
     this.submit = ({ stream }) => {
       stream.write(bytes);
@@ -85,6 +82,13 @@ export class Batch extends pg.Query {
 
   handleError(error: Error): void {
     this.callback(error);
+  }
+
+  /** Fails it now; what the server may still say is not heard. */
+  abandon(error: Error): void {
+    const { callback } = this;
+    this.callback = () => {};
+    callback(error);
   }
 
   handleReadyForQuery(): void {

@@ -3,6 +3,13 @@ import { ApiError } from '../../lib/errors.ts';
 /** The transaction did nothing and may simply run again. */
 export class Retry extends Error {}
 
+/** The server did not answer in time, and may still be at work. */
+export class Unanswered extends Error {
+  constructor() {
+    super('the database did not answer in time');
+  }
+}
+
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '');
 
 /** What the driver or this program made of an error of PostgreSQL, in the words of the API where it is for a caller. */
@@ -30,7 +37,7 @@ export function isUnavailable(error: Error): boolean {
   // 25P02 is the echo of one on the statements that travelled behind it.
   if (/^(08|53|57P0|25006|57014|25P0[234]|55P03|58)/.test(code)) return true;
   if (/^(ECONN|ENOTFOUND|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_)/.test(code)) return true;
-  if (error instanceof AggregateError) return true;
+  if (error instanceof AggregateError || error instanceof Unanswered) return true;
   return /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable|Query read timeout|Cannot use a pool/i.test(
     error.message,
   );
@@ -42,8 +49,11 @@ export function isUnavailable(error: Error): boolean {
  */
 export const condemns = (error: Error): boolean => isUnavailable(error) && !['55P03', '25P02'].includes(codeOf(error));
 
-/** Whether the driver stopped waiting while the server may still be at work. */
-export const isUnanswered = (error: Error): boolean => error.message === 'Query read timeout';
-
 export const isTimeout = (error: Error): boolean =>
-  codeOf(error) === '57014' || isUnanswered(error) || /timeout exceeded when trying to connect/.test(error.message);
+  codeOf(error) === '57014' ||
+  error instanceof Unanswered ||
+  /timeout exceeded when trying to connect|Query read timeout/.test(error.message);
+
+/** Whether a failure, in the words of the API, comes from a lack of time. */
+export const isTooLate = (error: unknown): boolean =>
+  error instanceof ApiError && error.cause instanceof Error && isTimeout(error.cause);

@@ -1,5 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { expect, test } from 'vitest';
+import { translate, Unanswered } from './errors.ts';
 import { GatheredReads, type QuickRead } from './gathered-reads.ts';
 
 /** A database that refuses some texts, and with each all that stands behind it in its batch. */
@@ -45,6 +46,17 @@ test('one that fails is told its own reason, and costs no other its answer', asy
   const answers = ['a', 'b', 'c', 'd', 'e'].map((text) => rowsOf(add(reads, text)));
   expect(await Promise.all(answers)).toEqual(['a', 'refused b', 'c', 'refused d', 'e']);
   expect(batches).toEqual([['a', 'b', 'c', 'd', 'e'], ['b'], ['c'], ['d'], ['e']]);
+});
+
+test('where the database takes too long all fail, and nothing is tried again', async () => {
+  let attempts = 0;
+  const reads = new GatheredReads(1000, async (some) => {
+    attempts += 1;
+    return some.map(() => ({ status: 'rejected', reason: translate(new Unanswered()) }));
+  });
+  const answers = ['a', 'b'].map((text) => rowsOf(add(reads, text)));
+  expect(await Promise.all(answers)).toEqual(['the database is not available', 'the database is not available']);
+  expect(attempts).toBe(1);
 });
 
 test('without a connection all fail, and nothing is tried again', async () => {

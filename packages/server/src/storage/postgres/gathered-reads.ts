@@ -1,5 +1,6 @@
 import type { QueryResult } from 'kysely';
 import { chunks } from '../../lib/collections.ts';
+import { isTooLate } from './errors.ts';
 
 /** One short statement that only reads. */
 export interface QuickRead {
@@ -59,7 +60,7 @@ export class GatheredReads {
       for (const [index, read] of reads.entries()) {
         const outcome = outcomes[index] as PromiseSettledResult<Answer>;
         if (outcome.status === 'fulfilled') read.resolve(outcome.value);
-        else if (reads.length === 1) read.reject(outcome.reason);
+        else if (reads.length === 1 || isTooLate(outcome.reason)) read.reject(outcome.reason);
         // Most fail only because of one before them, and a read can be done again.
         else void this.#send([read], deadlineMs);
       }

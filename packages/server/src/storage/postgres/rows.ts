@@ -40,7 +40,7 @@ export function readRow({ names, parsers, empty }: Columns, fields: readonly (st
     const text = fields[index] ?? null;
     const name = names[index] as string;
     const parse = parsers[index];
-    if (text !== null) row[name] = parse === undefined ? text : parse(text);
+    row[name] = text === null || parse === undefined ? text : parse(text);
   }
   return row;
 }

@@ -2,8 +2,8 @@ import type { QueryResult } from 'kysely';
 import type pg from 'pg';
 import type { Defer, Execute } from '../connection-dialect.ts';
 import { type Answer, Batch, type Prepared } from './batch.ts';
-import { cancel } from './cancel.ts';
-import { condemns, isTimeout, isUnanswered, translate, unavailable } from './errors.ts';
+import { cancelAndClose } from './cancel.ts';
+import { condemns, isTimeout, translate, Unanswered, unavailable } from './errors.ts';
 import { Messages } from './messages.ts';
 
 const OK = '00000';
@@ -51,6 +51,8 @@ export class Session {
   #deadlineMs = 0;
   #isOpen = false;
   #isSuspect = false;
+  /** Since it was borrowed. */
+  #hasSent = false;
   /** What failed first since it was borrowed. Nothing that comes after it is done. */
   #failure: { readonly error: unknown } | undefined;
   /** Another one after each rollback: what was sent before it no longer counts. */
@@ -76,6 +78,7 @@ export class Session {
     this.#deadlineMs = deadlineMs;
     this.#queue = [];
     this.#failure = undefined;
+    this.#hasSent = false;
     this.#isOpen = true;
   }
 
@@ -101,7 +104,7 @@ export class Session {
       throw error;
     };
     // It is written later, and whoever made the bytes may wipe them.
-    const own = values.map((value) => (value instanceof Uint8Array ? value.slice() : value));
+    const own = values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
     this.#take({ text, values: own, name, ...(explain && { explain }) }, refuse);
   };
 
@@ -122,24 +125,30 @@ export class Session {
     }
     const leftMs = this.#deadlineMs - performance.now();
     if (leftMs <= 0) {
-      this.#isSuspect = true;
+      // Unless nothing was sent at all, a transaction may be open.
+      this.#isSuspect ||= this.#hasSent;
       this.#onTimeout();
-      const why = new Error('the time for this work is used up');
-      this.#fail(statements, unavailable('the database took too long', why));
+      this.#fail(statements, unavailable('the database took too long', new Unanswered()));
       return;
     }
+    let patience: NodeJS.Timeout | undefined;
     try {
       const parts = this.#write(statements);
       const epoch = this.#epoch;
-      this.client.query(
-        new Batch(messages.take(), parts, leftMs, {
-          onEnd: (answers, error) => this.#onEnd(statements, answers, error, epoch),
-          onNext: () => {
-            this.#warning = undefined;
-          },
-        }),
-      );
+      const batch = new Batch(messages.take(), parts, {
+        onEnd: (answers, error) => {
+          clearTimeout(patience);
+          this.#onEnd(statements, answers, error, epoch);
+        },
+        onNext: () => {
+          this.#warning = undefined;
+        },
+      });
+      patience = setTimeout(() => this.#abandon(batch), leftMs);
+      this.#hasSent = true;
+      this.client.query(batch);
     } catch (error) {
+      clearTimeout(patience);
       // Nothing was sent, and nothing else is: what is missing here must not be committed without.
       for (const { name } of statements) if (name !== undefined) this.#doubt(name);
       this.#fail(statements, error);
@@ -165,6 +174,15 @@ export class Session {
     return parts;
   }
 
+  /**
+   * The batch may hold a COMMIT, and wait for a lock in front of it: the server has to give it up too, and not commit once
+   * the lock is free.
+   */
+  #abandon(batch: Batch): void {
+    batch.abandon(new Unanswered());
+    void cancelAndClose(this.client);
+  }
+
   #onEnd(statements: readonly Statement[], answers: readonly Answer[], error: Error | undefined, epoch: number): void {
     for (let index = 0; index < answers.length; index += 1) statements[index]?.resolve?.(answers[index] as Answer);
     if (error === undefined) return;
@@ -172,9 +190,6 @@ export class Session {
     for (const { name } of undone) if (name !== undefined) this.#doubt(name);
     if (condemns(error)) this.#isSuspect = true;
     if (isTimeout(error)) this.#onTimeout();
-    // The batch may hold a COMMIT, and wait for a lock in front of it: it must not succeed after the caller was told that
-    // it did not.
-    if (isUnanswered(error)) cancel(this.client);
     const failure = translate(this.#explain(undone[0]?.explain?.(error) ?? error));
     if (epoch === this.#epoch) this.#fail(undone, failure);
     else for (const { reject } of undone) reject?.(failure);
@@ -224,6 +239,7 @@ export class Session {
     this.#isOpen = false;
     if (this.#isSuspect) return;
     this.#forget();
+    if (!this.#hasSent) return;
     try {
       await new Promise<Answer>((resolve, reject) => {
         this.#queue.push({ text: 'ROLLBACK', values: [], name: 'ROLLBACK', resolve, reject });
