@@ -163,9 +163,11 @@ test.concurrent.each(DATABASES)(
     // The process that waits for an answer is killed: whoever goes on repeats its request.
     hanging.refuseNext();
     await waitUntil('a request is left without an answer', () => hanging.hanging.size > 0, PATIENCE_MS);
-    const [unanswered] = hanging.hanging;
     const [held] = hanging.refused.keys();
-    const waiting = servers.all.find(({ pid }) => isConnected(pid, unanswered?.req.socket.remotePort)) as TestServer;
+    const holder = (): TestServer | undefined =>
+      servers.all.find(({ pid }) => [...hanging.hanging].some(({ req }) => isConnected(pid, req.socket.remotePort)));
+    await waitUntil('somebody waits for it', () => holder() !== undefined, PATIENCE_MS);
+    const waiting = holder() as TestServer;
     await load.kill(waiting);
     if (isAlone) await load.restart(waiting);
     const isRepeated = (): boolean => takenBy(hanging).some(({ eventId }) => eventId === held);
