@@ -45,9 +45,9 @@ async function createMissingKeys(storage: Storage, keyring: Keyring, nowMs: numb
     const missing = missingRoles(await storage.read(InstallationReader).serviceKeys());
     if (missing.length === 0) return wrapped;
     const installationKey = Buffer.from(wrapped, 'hex');
-    const made = await Promise.all(
-      missing.map(async (role) => ({ role, ...(await keyring.createServiceKey(installationKey, role)) })),
-    );
+    const made: (Awaited<ReturnType<Keyring['createServiceKey']>> & { readonly role: ServiceRole })[] = [];
+    // One after the other: all at once would make the keyring start threads that nobody needs yet (docs/decisions/0051).
+    for (const role of missing) made.push({ role, ...(await keyring.createServiceKey(installationKey, role)) });
     const isDone = await storage.write(async (store) => {
       // Writing the row locks it: of several processes that start at once the later ones find what the first added.
       if (!(await store(InstallationStore).exchange('deployment_key', wrapped, wrapped))) return false;
