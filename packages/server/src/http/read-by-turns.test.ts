@@ -81,6 +81,25 @@ test('more requests than belong in a turn hold the rest back, and some are read 
   expect(reads.arrived(all[0] as Connection)).toBe(1060);
 });
 
+test('those whose turn it is to be read are not held once more by others who send too much', async () => {
+  const { reads, all, sockets, advance } = open(400);
+  advance(1000);
+  const busy = all.slice(4, 8);
+  for (const connection of busy) connection.requests = 1;
+  for (const connection of all.slice(0, 4)) reads.arrived(connection);
+  advance(60);
+  await nextTurn();
+  const isReadAgain = (index: number): boolean => index > 7 && sockets[index]?.isRead === true;
+  const readAgain = all.filter((_, index) => isReadAgain(index));
+  // Those with something going on were never held. They have their answers, and ask for more.
+  for (const connection of busy) connection.requests = 0;
+  for (const connection of busy) expect(reads.arrived(connection)).toBe(1060);
+  expect(sockets[4]?.isRead).toBe(false);
+  expect(readAgain.length).toBeGreaterThan(0);
+  expect(all.filter((_, index) => isReadAgain(index))).toEqual(readAgain);
+  for (const connection of readAgain) expect(reads.arrived(connection)).toBe(1000);
+});
+
 test('nobody is held for long, however slow the turns are', async () => {
   const { reads, all, held, advance } = open(1000);
   advance(1000);

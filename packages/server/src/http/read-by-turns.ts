@@ -76,7 +76,8 @@ export class ReadByTurns {
       requests: 0,
     };
     for (const connection of this.#connections.ofClient(client)) {
-      const isBusy = connection === except || connection.requests > 0;
+      // Nor those whose turn it is to be read: held once more they would wait twice, and only the second time would count.
+      const isBusy = connection === except || connection.requests > 0 || this.#readAgain.has(connection);
       if (isBusy || line.held.has(connection) || isYoung(connection, nowMs)) continue;
       if (setReading(connection, 'readStop')) line.held.set(connection, nowMs);
     }
