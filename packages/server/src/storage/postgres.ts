@@ -147,7 +147,7 @@ class PostgresStorage implements Storage {
   }
 
   async #transaction<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions, deadlineMs: number): Promise<T> {
-    const session = await this.#writes.acquire(deadlineMs);
+    const session = await this.#writes.acquire(deadlineMs, options.turn?.organizationId);
     try {
       this.#begin(session, options, deadlineMs - performance.now());
       const value = await unit(this.#storesOn(session));

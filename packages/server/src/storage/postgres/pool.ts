@@ -1,12 +1,13 @@
 import pg from 'pg';
 import type { PoolLoad } from '../storage.ts';
 import { isTimeout, translate, unavailable } from './errors.ts';
+import { Lending } from './lending.ts';
 import { types } from './rows.ts';
 import { Session } from './session.ts';
 
 /**
- * How long a new connection, or one of another request, is waited for: a share of the time, but not too little to
- * connect.
+ * How long a connection is waited for: a share of the time, but not too little to connect. A new one that takes longer is
+ * there for those who come later.
  */
 const ACQUIRE_SHARE = 0.4;
 const ACQUIRE_MS_MIN = 2000;
@@ -36,6 +37,7 @@ export const connectionConfig = (url: string): pg.ClientConfig => ({
 export class SessionPool {
   readonly #name: PoolLoad['pool'];
   readonly #pool: pg.Pool;
+  readonly #lending: Lending<pg.PoolClient>;
   readonly #sessions = new WeakMap<pg.PoolClient, Session>();
   readonly #explain: (error: unknown) => unknown;
   #timeouts = 0;
@@ -47,13 +49,19 @@ export class SessionPool {
     this.#pool = new pg.Pool({
       ...connectionConfig(url),
       max: size,
-      connectionTimeoutMillis: acquireMs,
+      connectionTimeoutMillis: timeoutMs,
       statement_timeout: serverTimeoutMs(timeoutMs),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       // Statements of a transaction that do not wait for each other travel together.
       ...{ pipeline: true },
-      ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, acquireMs) },
+      ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, timeoutMs) },
     } as pg.PoolConfig);
+    this.#lending = new Lending({
+      connections: this.#pool,
+      max: size,
+      waitMs: acquireMs,
+      giveBack: (client) => client.release(),
+    });
     this.#pool.on('error', onIdleError);
     // A client in use has no listener of the pool, and an 'error' that nobody hears ends the process. Its statements
     // fail too.
@@ -61,34 +69,36 @@ export class SessionPool {
   }
 
   get load(): PoolLoad {
-    const { totalCount, idleCount, waitingCount } = this.#pool;
+    const { totalCount, idleCount } = this.#pool;
     return {
       pool: this.#name,
       connections: totalCount,
       busy: totalCount - idleCount,
-      waiting: waitingCount,
+      waiting: this.#lending.waiting,
       timeouts: this.#timeouts,
     };
   }
 
-  async acquire(deadlineMs: number): Promise<Session> {
-    if (this.#pool.waitingCount >= WAITING_MAX) throw unavailable('too many requests wait for the database');
-    const session = this.#sessionOf(await this.#connect());
+  /** Organizations take turns; those without one count as one. */
+  async acquire(deadlineMs: number, organizationId = ''): Promise<Session> {
+    if (this.#lending.waiting >= WAITING_MAX) throw unavailable('too many requests wait for the database');
+    const session = this.#sessionOf(await this.#connect(organizationId));
     session.begin(deadlineMs);
     return session;
   }
 
   release({ client, isSuspect }: Session): void {
     client.release(isSuspect);
+    this.#lending.serve();
   }
 
   async end(): Promise<void> {
     await this.#pool.end();
   }
 
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect(organizationId: string): Promise<pg.PoolClient> {
     try {
-      return await this.#pool.connect();
+      return await this.#lending.borrow(organizationId);
     } catch (error) {
       if (error instanceof Error && isTimeout(error)) this.#timeouts += 1;
       throw translate(error);
