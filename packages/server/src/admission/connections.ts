@@ -22,6 +22,8 @@ export interface Connection {
   /** Those of them that are still arriving. */
   readonly bodies: Set<Body>;
   lastActiveMs: number;
+  /** When its client was told to come again: what it sends next has not waited since before that. */
+  comesAgainAtMs: number;
 }
 
 export interface ConnectionsSettings {
@@ -79,6 +81,7 @@ export class Connections {
       requests: 0,
       bodies: new Set(),
       lastActiveMs: nowMs,
+      comesAgainAtMs: nowMs,
     };
     const siblings = this.#clients.get(client) ?? new Set();
     this.#clients.set(client, siblings.add(connection));
@@ -90,6 +93,12 @@ export class Connections {
   touch(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection !== undefined) connection.lastActiveMs = this.#settings.nowMs();
+  }
+
+  /** Notes that its client was told to come again after so long. */
+  comeAgain(socket: Socket, seconds: number): void {
+    const connection = this.#open.get(socket);
+    if (connection !== undefined) connection.comesAgainAtMs = this.#settings.nowMs() + seconds * 1000;
   }
 
   /** Notes that a request begins or ends. */

@@ -154,6 +154,7 @@ function refuseHopeless(
       return;
     }
     connections.touch(socket);
+    connections.comeAgain(socket, refusal.retryAfterSeconds ?? 0);
     const closes = isExpecting || !isShort(request);
     const text = JSON.stringify(toErrorBody(refusal, config.vendorNames));
     response.writeHead(refusal.httpStatus, {

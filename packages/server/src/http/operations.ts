@@ -154,7 +154,10 @@ function sendError(
   { closes = false }: { readonly closes?: boolean } = {},
 ): void {
   if (response.headersSent) return;
-  if (error.retryAfterSeconds !== undefined) response.setHeader('retry-after', String(error.retryAfterSeconds));
+  if (error.retryAfterSeconds !== undefined) {
+    response.setHeader('retry-after', String(error.retryAfterSeconds));
+    if (response.socket !== null) app.admission.connections.comeAgain(response.socket, error.retryAfterSeconds);
+  }
   if (closes) response.setHeader('connection', 'close');
   sendJson(response, error.httpStatus, [JSON.stringify(toErrorBody(error, app.config.vendorNames))]);
 }

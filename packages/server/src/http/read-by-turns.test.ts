@@ -34,6 +34,7 @@ function open(count: number) {
   };
   const all = Array.from({ length: count }, () => connect());
   return {
+    connections,
     reads: new ReadByTurns(connections, clock),
     sockets: all.map(([socket]) => socket),
     all: all.map(([, connection]) => connection),
@@ -98,6 +99,22 @@ test('those whose turn it is to be read are not held once more by others who sen
   expect(readAgain.length).toBeGreaterThan(0);
   expect(all.filter((_, index) => isReadAgain(index))).toEqual(readAgain);
   for (const connection of readAgain) expect(reads.arrived(connection)).toBe(1000);
+});
+
+test('a client that was told to come again has not waited while it stayed away', async () => {
+  const { reads, all, sockets, connections, advance } = open(400);
+  advance(1000);
+  const [early, late] = [all[4], all[5]] as [Connection, Connection];
+  connections.comeAgain(early.socket, 1);
+  connections.comeAgain(late.socket, 16);
+  for (const connection of all.slice(0, 4)) reads.arrived(connection);
+  advance(1500);
+  await nextTurn();
+  expect([sockets[4]?.isRead, sockets[5]?.isRead, sockets[6]?.isRead]).toEqual([true, true, true]);
+  expect(reads.arrived(early)).toBe(2000);
+  // One that comes before its time has waited for nothing.
+  expect(reads.arrived(late)).toBe(2500);
+  expect(reads.arrived(all[6] as Connection)).toBe(1000);
 });
 
 test('nobody is held for long, however slow the turns are', async () => {

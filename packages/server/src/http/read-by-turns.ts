@@ -52,7 +52,8 @@ export class ReadByTurns {
       this.#readAgain.delete(connection);
       const line = this.#lines.get(connection.client);
       if (line !== undefined) line.requests += 1;
-      return heldSinceMs;
+      // Who was told to come again later was silent until then, and did not wait.
+      return Math.min(nowMs, Math.max(heldSinceMs, connection.comesAgainAtMs));
     }
     if (!isYoung(connection, nowMs)) this.#count(connection, nowMs);
     return nowMs;
