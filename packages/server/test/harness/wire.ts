@@ -9,6 +9,11 @@ export class Wire implements AsyncDisposable {
   trips = 0;
   /** Loses the next piece that goes this way, and with it the connection. */
   loses: 'request' | 'answer' | undefined;
+  /** How often the service has connected. */
+  connections = 0;
+  /** So many more connections lead to the database; further ones wait for `letIn`. */
+  room = Number.POSITIVE_INFINITY;
+  readonly #waiting: (() => void)[] = [];
 
   private constructor(server: Server, target: URL) {
     this.#server = server;
@@ -19,7 +24,7 @@ export class Wire implements AsyncDisposable {
     const target = new URL(databaseUrl);
     const server = createServer({ noDelay: true });
     const wire = new Wire(server, target);
-    server.on('connection', (client) => {
+    const lead = (client: Socket): void => {
       const database = connect({ port: Number(target.port), host: target.hostname, noDelay: true });
       let hasAnswered = true;
       for (const socket of [client, database]) {
@@ -45,6 +50,14 @@ export class Wire implements AsyncDisposable {
         hasAnswered = true;
         client.write(piece);
       });
+    };
+    server.on('connection', (client) => {
+      wire.connections += 1;
+      wire.room -= 1;
+      if (wire.room >= 0) return lead(client);
+      wire.#sockets.add(client);
+      client.on('error', () => {});
+      wire.#waiting.push(() => lead(client));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -56,6 +69,12 @@ export class Wire implements AsyncDisposable {
     const url = new URL(this.#target);
     url.host = `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
     return url.toString();
+  }
+
+  /** Lets in those who wait, and everybody who comes. */
+  letIn(): void {
+    this.room = Number.POSITIVE_INFINITY;
+    for (const lead of this.#waiting.splice(0)) lead();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
