@@ -87,6 +87,8 @@ export interface PrepareContext extends CommonContext, PrepareServices {
 }
 
 /** What the transaction may use; it waits for nothing else. */
+export type ReadAheadContext = Pick<ExecuteContext, 'actor' | 'store'>;
+
 export interface ExecuteContext extends CommonContext {
   /** Whose call runs it: the proposer's, or that of the vote that completed it. */
   readonly caller: { readonly publicKey: string | undefined; readonly address: string | undefined };

@@ -155,10 +155,12 @@ interface Held {
 async function hold(stores: Stores, request: VoteRequest, { expected, execution }: Prepared): Promise<Held> {
   const { actor, target } = request;
   // Organizations before the activity, in every transaction: otherwise two of them could wait for each other.
-  // Who is to be told of a first vote is read with the locks; before a later one others may have to be waited for.
+  // Who is to be told of a first vote, and what it begins with, is read with the locks; before a later one others may have
+  // to be waited for.
+  const readAhead = () => together([stores(Events).readAhead(request.authority.target), execution?.readAhead(stores)]);
   const authority = await lockFor(stores, actor, execution?.lock ?? 'shared', {
     authorityId: request.authority.decider.id,
-    alongside: () => (request.found ? undefined : stores(Events).readAhead(request.authority.target)),
+    alongside: () => (request.found ? undefined : readAhead()),
   });
   const locked = request.found && (await lockActivity(stores, actor, request.found));
   const isUnchanged = isSameAuthority(authority, request.authority);

@@ -1,9 +1,9 @@
 import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
-import { type Execute, kyselyOver } from './connection-dialect.ts';
+import { type BoundStatement, type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import { bringUp } from './postgres/bring-up.ts';
 import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
-import { GatheredReads, type QuickRead } from './postgres/gathered-reads.ts';
+import { GatheredReads } from './postgres/gathered-reads.ts';
 import { SessionPool, serverTimeoutMs } from './postgres/pool.ts';
 import type { Session } from './postgres/session.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
@@ -85,7 +85,8 @@ class PostgresStorage implements Storage {
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
     this.#quickReads = new GatheredReads(timeoutMs, (reads, deadlineMs) => this.#readTogether(reads, deadlineMs));
-    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' }, dataModel);
+    const db = kyselyOver(flavour, this.#executeRead, { readTogether: (reads) => this.#quickReads.add(reads) });
+    this.read = openReadStores({ db, kind: 'postgres' }, dataModel);
   }
 
   get load(): readonly PoolLoad[] {
@@ -93,8 +94,7 @@ class PostgresStorage implements Storage {
     return [this.#reads.load, { ...write, waiting: write.waiting + this.#turnstile.waiting }];
   }
 
-  readonly #executeRead: Execute = async (text, values, name, isQuick = false) => {
-    if (isQuick) return await this.#quickReads.add({ text, values, name });
+  readonly #executeRead: Execute = async (text, values, name) => {
     const session = await this.#reads.acquire(performance.now() + this.#timeoutMs);
     try {
       return await session.execute(text, values, name);
@@ -103,10 +103,12 @@ class PostgresStorage implements Storage {
     }
   };
 
-  async #readTogether(reads: readonly QuickRead[], deadlineMs: number) {
+  async #readTogether(reads: readonly BoundStatement[], deadlineMs: number) {
     const session = await this.#reads.acquire(deadlineMs);
     try {
-      return await Promise.allSettled(reads.map(async ({ text, values, name }) => session.execute(text, values, name)));
+      return await Promise.allSettled(
+        reads.map(async ({ sql, parameters, name }) => session.execute(sql, parameters, name)),
+      );
     } finally {
       this.#reads.release(session);
     }
@@ -177,7 +179,7 @@ class PostgresStorage implements Storage {
     let opened = this.#stores.get(session);
     if (opened === undefined) {
       opened = openStores(
-        { db: kyselyOver(flavour, session.execute, session.defer), kind: 'postgres' },
+        { db: kyselyOver(flavour, session.execute, { defer: session.defer }), kind: 'postgres' },
         this.#dataModel,
         nestedSavepoint(session),
       );

@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import { sha256Hex } from '../lib/encoding.ts';
-import { driverOf, type Flavour } from './connection-dialect.ts';
+import { together } from '../lib/together.ts';
+import { type BoundStatement, driverOf, type Flavour } from './connection-dialect.ts';
 import type { Schema } from './schema.ts';
 
 /** PostgreSQL cuts names off at 63 bytes. */
@@ -41,15 +42,51 @@ export function statement<Values extends Record<string, unknown>, Row>(
   return rowsOf(runner(name, build));
 }
 
-/**
- * The same for a short reading that every request begins with: outside of transactions, PostgreSQL gets those of one turn
- * together (docs/decisions/0056).
- */
+/** One of several statements that are asked together. */
+interface Question<Row> {
+  readonly bind: (db: Kysely<Schema>) => BoundStatement;
+  /** What its rows are; never set. */
+  readonly row?: Row;
+}
+
+export interface QuickStatement<Values, Row> extends Statement<Values, Row> {
+  /** For `ask`. */
+  readonly of: (values: Values) => Question<Row>;
+}
+
+/** The same for a short reading: outside of transactions, PostgreSQL gets those of one turn together (docs/decisions/0056). */
 export function quickStatement<Values extends Record<string, unknown>, Row>(
-  name: string,
+  name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
-): Statement<Values, Row> {
-  return rowsOf(runner(name, build, true));
+): QuickStatement<Values, Row> {
+  const bind = binder(name, build);
+  const run: Run<Values> = (db, values) => {
+    const { execute, readTogether } = driverOf(db);
+    const bound = bind(db, values);
+    if (readTogether !== undefined) return readTogether([bound]).then(([answer]) => answer as QueryResult<unknown>);
+    return execute(bound.sql, bound.parameters, bound.name);
+  };
+  return Object.assign(rowsOf<Values, Row>(run), {
+    of: (values: Values): Question<Row> => ({ bind: (db) => bind(db, values) }),
+  });
+}
+
+type RowsOf<Questions> = {
+  -readonly [Index in keyof Questions]: Questions[Index] extends Question<infer R> ? R[] : never;
+};
+
+/** The rows of each, asked in this order: the last one sees what was committed before the first, or later. */
+export async function ask<Questions extends readonly Question<unknown>[]>(
+  db: Kysely<Schema>,
+  questions: readonly [...Questions],
+): Promise<RowsOf<Questions>> {
+  const { execute, readTogether } = driverOf(db);
+  const reads = questions.map(({ bind }) => bind(db));
+  const answers =
+    readTogether === undefined
+      ? await together(reads.map(async ({ sql, parameters, name }) => execute(sql, parameters, name)))
+      : await readTogether(reads);
+  return answers.map(({ rows }) => rows) as RowsOf<Questions>;
 }
 
 /** The same for what answers with no rows: with the number of those that it changed. */
@@ -148,26 +185,19 @@ const rowsOf =
 function runner<Values extends Record<string, unknown>>(
   name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
-  isQuick = false,
 ): Run<Values> {
   const bind = binder(name, build);
   return (db, values) => {
     const { sql, parameters, name: unique } = bind(db, values);
-    return driverOf(db).execute(sql, parameters, unique, isQuick);
+    return driverOf(db).execute(sql, parameters, unique);
   };
-}
-
-interface Bound {
-  readonly name: string | undefined;
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
 }
 
 function binder<Values extends Record<string, unknown>>(
   name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
   wrap = (text: string): string => text,
-): (db: Kysely<Schema>, values: Values) => Bound {
+): (db: Kysely<Schema>, values: Values) => BoundStatement {
   const compiled = new Map<Flavour, Compiled>();
   const placeholders = new Proxy({}, { get: (_target, key) => new Placeholder(String(key)) }) as Values;
 

@@ -61,7 +61,7 @@ export function openStores(
   });
   const begin = (): void => {
     authority.begin();
-    ahead.forget();
+    ahead.forgetAll();
   };
   return { stores, begin };
 }

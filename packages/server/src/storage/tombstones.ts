@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Schema } from './schema.ts';
-import { change } from './statement.ts';
+import { deferred } from './statement.ts';
 
 /** A deleted object keeps its place in lists, so that a client that holds it as a cursor can page on. */
 export async function isTombstone(db: Kysely<Schema>, organizationId: OrganizationId, id: string): Promise<boolean> {
@@ -20,7 +20,7 @@ interface Grave extends Record<string, unknown> {
   readonly id: string;
   readonly reason: string | null;
 }
-const buryOne = change('tombstone-insert', (db, { organizationId, id, reason }: Grave) =>
+const buryOne = deferred('tombstone-insert', (db, { organizationId, id, reason }: Grave) =>
   db
     .insertInto('tombstone')
     .values({ organization_id: organizationId, id, reason })

@@ -208,7 +208,7 @@ export class OrganizationStore extends OrganizationReader {
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
     this.#authority.erases(organizationId);
-    this.#ahead.forget();
+    this.#ahead.forgetAll();
     const erasures = this.#tables.flatMap(({ name, erased }) =>
       erased === 'never' ? [] : [{ table: name, ...erased }],
     );

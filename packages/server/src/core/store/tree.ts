@@ -191,7 +191,7 @@ const changeValue = change(
       .where('kind', '=', kind),
 );
 
-const deleteEntries = change(
+const deleteEntries = deferred(
   'tree-entries-delete',
   (db, { organizationId, ownerId }: { readonly organizationId: string; readonly ownerId: string }) =>
     db.deleteFrom('tree_entry').where('organization_id', '=', organizationId).where('owner_id', '=', ownerId),

@@ -5,13 +5,14 @@ import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { together } from '../../../lib/together.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { change, statement, unnamed } from '../../../storage/statement.ts';
-import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
+import { change, deferred, statement, unnamed } from '../../../storage/statement.ts';
+import { type Connection, keptValues, type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { ApiKeyTable, AuthenticatorTable } from '../tables.ts';
@@ -55,7 +56,7 @@ interface Key extends Record<string, unknown> {
   readonly organizationId: string;
   readonly id: string;
 }
-const forgetUse = change('last-use-delete', (db, { organizationId, id }: Key) =>
+const forgetUse = deferred('last-use-delete', (db, { organizationId, id }: Key) =>
   db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', '=', id),
 );
 
@@ -91,7 +92,13 @@ const keysOfUser = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
-const deleteKey = change('api-key-delete', (db, { organizationId, id }: Key) =>
+/** As an update of the user would. */
+const holdUser = statement(
+  'user-hold',
+  (_db, { organizationId, id }: Key) =>
+    sql`SELECT id FROM app_user WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`,
+);
+const deleteKey = deferred('api-key-delete', (db, { organizationId, id }: Key) =>
   db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', '=', id),
 );
 
@@ -109,7 +116,7 @@ const toRow = (organizationId: string, key: ApiKey) => ({
   created_at_ms: key.createdAtMs,
   updated_at_ms: key.updatedAtMs,
 });
-const insertKey = change('api-key-insert', (db, row: ReturnType<typeof toRow>) =>
+const insertKey = deferred('api-key-insert', (db, row: ReturnType<typeof toRow>) =>
   db.insertInto('api_key').values({
     organization_id: row.organization_id,
     id: row.id,
@@ -183,6 +190,8 @@ const insertAuthenticator = change('authenticator-insert', (db, row: ReturnType<
     updated_at_ms: row.updated_at_ms,
   }),
 );
+
+const aheadKey = (organizationId: OrganizationId, userId: string): string => `${organizationId} ${userId}`;
 
 export class CredentialReader extends Reader {
   /** API keys that are there. */
@@ -308,15 +317,33 @@ export class CredentialReader extends Reader {
 export class CredentialStore extends CredentialReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #ahead: ReadAhead;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#ahead = transaction.ahead;
+  }
+
+  /** Holds a user and reads its keys, for `heldKeys`. On SQLite they can be read later as well. */
+  async readKeysAhead(organizationId: OrganizationId, userId: string): Promise<void> {
+    if (this.kind === 'sqlite') return;
+    const [, keys] = await together([
+      holdUser(this.db, { organizationId, id: userId }),
+      this.apiKeysOfUser(organizationId, userId),
+    ]);
+    this.#ahead.keep('api_key', aheadKey(organizationId, userId), keys);
+  }
+
+  /** Undefined unless they were read ahead, and the transaction has changed no key since. */
+  heldKeys(organizationId: OrganizationId, userId: string): readonly ApiKey[] | undefined {
+    return this.#ahead.get('api_key', aheadKey(organizationId, userId)) as readonly ApiKey[] | undefined;
   }
 
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
     const [first, ...others] = keys.map((key) => toRow(organizationId, key));
     if (first === undefined) return;
+    this.#ahead.forget('api_key');
     if (others.length === 0) await insertKey(this.db, first);
     else
       await this.db
@@ -362,6 +389,7 @@ export class CredentialStore extends CredentialReader {
 
   /** Gives a key another life under the same id; whose it is and which key it is stays. */
   async extendApiKey(organizationId: OrganizationId, key: ApiKey): Promise<void> {
+    this.#ahead.forget('api_key');
     await extendKey(this.db, toRow(organizationId, key));
   }
 
@@ -371,6 +399,7 @@ export class CredentialStore extends CredentialReader {
     ids: readonly string[],
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
+    this.#ahead.forget('api_key');
     const [id, ...others] = ids;
     if (id !== undefined && others.length === 0 && table === 'api_key')
       await deleteKey(this.db, { organizationId, id });

@@ -94,7 +94,7 @@ const DELIVERY_ROWS = {
 
 export class WebhookStore extends WebhookQueue {
   async insertEndpoint(endpoint: WebhookEndpoint): Promise<void> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     await this.db
       .insertInto('webhook_endpoint')
       .values({
@@ -126,7 +126,7 @@ export class WebhookStore extends WebhookQueue {
 
   /** Changes what can change of an endpoint, and lets it be tried again at once. */
   async updateEndpoint(endpoint: WebhookEndpoint): Promise<void> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     const { numUpdatedRows } = await this.db
       .updateTable('webhook_endpoint')
       .set({
@@ -155,7 +155,7 @@ export class WebhookStore extends WebhookQueue {
     url: string,
     nowMs: number,
   ): Promise<boolean> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     const { numUpdatedRows } = await this.db
       .updateTable('webhook_endpoint')
       .set({ is_active: 0, updated_at_ms: nowMs })
@@ -172,7 +172,7 @@ export class WebhookStore extends WebhookQueue {
    * and by, see `purge`, and events that were for it alone go with their age.
    */
   async deleteEndpoint(organizationId: OrganizationId, id: string): Promise<void> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     const { numDeletedRows } = await this.db
       .deleteFrom('webhook_endpoint')
       .where('organization_id', '=', organizationId)
