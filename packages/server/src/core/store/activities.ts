@@ -7,7 +7,7 @@ import type { AuthorityVersions } from '../../storage/authority.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
 import type { ActivityTable, VoteTable } from '../../storage/schema.ts';
-import { deferred, statement } from '../../storage/statement.ts';
+import { deferredInsertion, type NewRow, statement } from '../../storage/statement.ts';
 import { Reader, type Transaction } from '../../storage/store.ts';
 import { voteIsRevoked } from '../../storage/tombstones.ts';
 import type {
@@ -63,7 +63,7 @@ const toActivity = (row: Selectable<ActivityTable>): Activity => ({
   updatedAtMs: row.updated_at_ms,
 });
 
-const fromActivity = (activity: Activity): Selectable<ActivityTable> => ({
+const fromActivity = (activity: Activity): NewRow<'activity'> => ({
   organization_id: activity.organizationId,
   id: activity.id,
   fingerprint: activity.fingerprint,
@@ -118,7 +118,7 @@ const toVote = (row: VoteRow, { body }: Pick<ActivityTable, 'body'>): Vote => ({
 /** What an activity's votes are stored with. */
 type Voted = Pick<Activity, 'organizationId' | 'fingerprint' | 'body'>;
 
-const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): Selectable<VoteTable> => ({
+const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vote): NewRow<'vote'> => ({
   organization_id: organizationId,
   activity_id: vote.activityId,
   id: vote.id,
@@ -202,57 +202,54 @@ const votesOf = statement('activity-votes', (db, { organizationId, id }: Key) =>
     .where('activity_id', '=', id)
     .orderBy('id'),
 );
-const insertActivity = deferred('activity-insert', (db, row: Selectable<ActivityTable> & Record<string, unknown>) =>
-  db.insertInto('activity').values({
-    organization_id: row.organization_id,
-    id: row.id,
-    fingerprint: row.fingerprint,
-    operation: row.operation,
-    type: row.type,
-    status: row.status,
-    proposer_id: row.proposer_id,
-    authority_id: row.authority_id,
-    parameters: row.parameters,
-    body: row.body,
-    sealed_body: row.sealed_body,
-    sealed_parameters: row.sealed_parameters,
-    result: row.result,
-    failure: row.failure,
-    denial: row.denial,
-    wants_proofs: row.wants_proofs,
-    open_to: row.open_to,
-    has_mfa: row.has_mfa,
-    round_started_at_ms: row.round_started_at_ms,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-  }),
-);
-const insertVote = deferred('vote-insert', (db, row: Selectable<VoteTable> & Record<string, unknown>) =>
-  db.insertInto('vote').values({
-    organization_id: row.organization_id,
-    activity_id: row.activity_id,
-    id: row.id,
-    user_id: row.user_id,
-    selection: row.selection,
-    message_digest: row.message_digest,
-    message: row.message,
-    sealed_message: row.sealed_message,
-    public_key: row.public_key,
-    signature: row.signature,
-    scheme: row.scheme,
-    credential_id: row.credential_id,
-    webauthn: row.webauthn,
-    user_snapshot: row.user_snapshot,
-    counts: row.counts,
-    round_started_at_ms: row.round_started_at_ms,
-    created_at_ms: row.created_at_ms,
-    home_id: row.home_id,
-    credential_kind: row.credential_kind,
-    credential_type: row.credential_type,
-    session_profile_id: row.session_profile_id,
-    source_address: row.source_address,
-  }),
-);
+const insertActivities = deferredInsertion('activity-insert', 'activity', [
+  'organization_id',
+  'id',
+  'fingerprint',
+  'operation',
+  'type',
+  'status',
+  'proposer_id',
+  'authority_id',
+  'parameters',
+  'body',
+  'sealed_body',
+  'sealed_parameters',
+  'result',
+  'failure',
+  'denial',
+  'wants_proofs',
+  'open_to',
+  'has_mfa',
+  'round_started_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+  'voted_on',
+]);
+const insertVotes = deferredInsertion('vote-insert', 'vote', [
+  'organization_id',
+  'activity_id',
+  'id',
+  'user_id',
+  'selection',
+  'message_digest',
+  'message',
+  'sealed_message',
+  'public_key',
+  'signature',
+  'scheme',
+  'credential_id',
+  'webauthn',
+  'user_snapshot',
+  'counts',
+  'round_started_at_ms',
+  'created_at_ms',
+  'home_id',
+  'credential_kind',
+  'credential_type',
+  'session_profile_id',
+  'source_address',
+]);
 
 export interface ActivityWithVotes {
   readonly id: ActivityId;
@@ -514,8 +511,7 @@ export class ActivityStore extends ActivityReader {
 
   /** The transaction fails with ALREADY_EXISTS where the organization has an activity with this fingerprint. */
   async insert(activity: Activity, votes: readonly Vote[]): Promise<void> {
-    const row = fromActivity(activity) as Selectable<ActivityTable> & Record<string, unknown>;
-    await insertActivity(this.db, row);
+    await insertActivities(this.db, [fromActivity(activity)]);
     for (const vote of votes) await this.insertVote(activity, vote);
   }
 
@@ -544,8 +540,8 @@ export class ActivityStore extends ActivityReader {
   async insertVote(activity: Voted, vote: Vote): Promise<void> {
     const row = fromVote(activity, vote);
     // The vote that deletes an organization is written after it is gone.
-    if (this.#authority.hasErased(row.organization_id)) row.source_address = null;
-    await insertVote(this.db, row as Selectable<VoteTable> & Record<string, unknown>);
+    const isErased = this.#authority.hasErased(row.organization_id);
+    await insertVotes(this.db, [isErased ? { ...row, source_address: null } : row]);
   }
 
   async update(

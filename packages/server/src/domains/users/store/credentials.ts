@@ -10,7 +10,7 @@ import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { change, statement, unnamed } from '../../../storage/statement.ts';
+import { change, insertion, type NewRow, statement, unnamed } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
@@ -95,12 +95,12 @@ const deleteKey = change('api-key-delete', (db, { organizationId, id }: Key) =>
   db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', '=', id),
 );
 
-const toRow = (organizationId: string, key: ApiKey) => ({
+const fromApiKey = (organizationId: string, key: ApiKey): NewRow<'api_key'> => ({
   organization_id: organizationId,
-  id: key.id as string,
-  user_id: key.userId as string,
+  id: key.id,
+  user_id: key.userId,
   name: key.name,
-  type: key.type as string,
+  type: key.type,
   public_key: key.publicKey,
   session_profile_id: key.sessionProfileId ?? null,
   expiration_seconds: key.expirationSeconds ?? null,
@@ -109,23 +109,21 @@ const toRow = (organizationId: string, key: ApiKey) => ({
   created_at_ms: key.createdAtMs,
   updated_at_ms: key.updatedAtMs,
 });
-const insertKey = change('api-key-insert', (db, row: ReturnType<typeof toRow>) =>
-  db.insertInto('api_key').values({
-    organization_id: row.organization_id,
-    id: row.id,
-    user_id: row.user_id,
-    name: row.name,
-    type: row.type,
-    public_key: row.public_key,
-    session_profile_id: row.session_profile_id,
-    expiration_seconds: row.expiration_seconds,
-    expires_at_ms: row.expires_at_ms,
-    first_used_at_ms: row.first_used_at_ms,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-  }),
-);
-const extendKey = change('api-key-extend', (db, row: ReturnType<typeof toRow>) =>
+const insertKeys = insertion('api-key-insert', 'api_key', [
+  'organization_id',
+  'id',
+  'user_id',
+  'name',
+  'type',
+  'public_key',
+  'session_profile_id',
+  'expiration_seconds',
+  'expires_at_ms',
+  'first_used_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+]);
+const extendKey = change('api-key-extend', (db, row: NewRow<'api_key'>) =>
   db
     .updateTable('api_key')
     .set({
@@ -149,10 +147,10 @@ const authenticatorsOf = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
-const toAuthenticatorRow = (organizationId: string, authenticator: Authenticator) => ({
+const fromAuthenticator = (organizationId: string, authenticator: Authenticator): NewRow<'authenticator'> => ({
   organization_id: organizationId,
-  id: authenticator.id as string,
-  user_id: authenticator.userId as string,
+  id: authenticator.id,
+  user_id: authenticator.userId,
   name: authenticator.name,
   credential_id: authenticator.credentialId,
   public_key: authenticator.publicKey,
@@ -165,24 +163,22 @@ const toAuthenticatorRow = (organizationId: string, authenticator: Authenticator
   created_at_ms: authenticator.createdAtMs,
   updated_at_ms: authenticator.updatedAtMs,
 });
-const insertAuthenticator = change('authenticator-insert', (db, row: ReturnType<typeof toAuthenticatorRow>) =>
-  db.insertInto('authenticator').values({
-    organization_id: row.organization_id,
-    id: row.id,
-    user_id: row.user_id,
-    name: row.name,
-    credential_id: row.credential_id,
-    public_key: row.public_key,
-    rp_id_hash: row.rp_id_hash,
-    aaguid: row.aaguid,
-    attestation_type: row.attestation_type,
-    transports: row.transports,
-    sign_count: row.sign_count,
-    first_used_at_ms: row.first_used_at_ms,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-  }),
-);
+const insertAuthenticators = insertion('authenticator-insert', 'authenticator', [
+  'organization_id',
+  'id',
+  'user_id',
+  'name',
+  'credential_id',
+  'public_key',
+  'rp_id_hash',
+  'aaguid',
+  'attestation_type',
+  'transports',
+  'sign_count',
+  'first_used_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+]);
 
 export class CredentialReader extends Reader {
   /** API keys that are there. */
@@ -315,25 +311,17 @@ export class CredentialStore extends CredentialReader {
   }
 
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
-    const [first, ...others] = keys.map((key) => toRow(organizationId, key));
-    if (first === undefined) return;
-    if (others.length === 0) await insertKey(this.db, first);
-    else
-      await this.db
-        .insertInto('api_key')
-        .values([first, ...others])
-        .execute();
+    await insertKeys(
+      this.db,
+      keys.map((key) => fromApiKey(organizationId, key)),
+    );
   }
 
   async insertAuthenticators(organizationId: OrganizationId, authenticators: readonly Authenticator[]): Promise<void> {
-    const [first, ...others] = authenticators.map((authenticator) => toAuthenticatorRow(organizationId, authenticator));
-    if (first === undefined) return;
-    if (others.length === 0) await insertAuthenticator(this.db, first);
-    else
-      await this.db
-        .insertInto('authenticator')
-        .values([first, ...others])
-        .execute();
+    await insertAuthenticators(
+      this.db,
+      authenticators.map((authenticator) => fromAuthenticator(organizationId, authenticator)),
+    );
   }
 
   async deleteCredentials(
@@ -362,7 +350,7 @@ export class CredentialStore extends CredentialReader {
 
   /** Gives a key another life under the same id; whose it is and which key it is stays. */
   async extendApiKey(organizationId: OrganizationId, key: ApiKey): Promise<void> {
-    await extendKey(this.db, toRow(organizationId, key));
+    await extendKey(this.db, fromApiKey(organizationId, key));
   }
 
   async #delete(
