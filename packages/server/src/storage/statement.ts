@@ -215,6 +215,24 @@ function inserter<Table extends keyof Schema, Answer>(
   };
 }
 
+/**
+ * A change of the rows with some ids, which `build` makes for as many as it is given. For one id it is made once; for several
+ * it is built, for so many at a time as fit into a statement. `scope` must not have an `id` of its own.
+ */
+export function byIds<Scope extends Values & { readonly id?: never }>(
+  name: string,
+  build: (db: Kysely<Schema>, scope: Scope, ids: readonly string[]) => Compilable<unknown>,
+): (db: Kysely<Schema>, scope: Scope, ids: readonly string[]) => Promise<void> {
+  const one = change(name, (db, values: Omit<Scope, 'id'> & { readonly id: string }) =>
+    build(db, values as unknown as Scope, [values.id]),
+  );
+  return async (db, scope, ids) => {
+    const [id] = ids;
+    if (id !== undefined && ids.length === 1) await one(db, { ...scope, id });
+    else for (const some of chunks(ids)) await runOnce(db, build(db, scope, some));
+  };
+}
+
 /** Runs what is not worth keeping; answers how many rows it changed. */
 async function runOnce(db: Kysely<Schema>, query: Compilable<unknown>): Promise<number> {
   const { sql, parameters } = query.compile(db);

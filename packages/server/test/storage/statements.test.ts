@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/lib/ids.ts';
 import type { Schema } from '../../src/storage/schema.ts';
-import { deferredInsertion, insertion } from '../../src/storage/statement.ts';
+import { byIds, deferredInsertion, insertion } from '../../src/storage/statement.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { builderOf, codeOf, Place, times, withOrganization } from './place.ts';
@@ -15,6 +15,9 @@ const insertNewRows = insertion('test-insert-new', 'tombstone', COLUMNS, (query)
   query.onConflict((conflict) => conflict.doNothing()),
 );
 const deferRows = deferredInsertion('test-insert-deferred', 'tombstone', COLUMNS);
+const deleteRows = byIds('test-delete', (db, { organizationId }: { readonly organizationId: string }, ids) =>
+  db.deleteFrom('tombstone').where('organization_id', '=', organizationId).where('id', 'in', ids),
+);
 
 const inTransaction = <T>(storage: Storage, work: (db: Kysely<Schema>) => Promise<T>): Promise<T> =>
   storage.write((store) => work(builderOf(store)));
@@ -26,7 +29,7 @@ const stored = (storage: Storage, organizationId: string) =>
 
 const sortedIds = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id).sort();
 
-describe.each(DATABASES)('insertions on %s', (kind) => {
+describe.each(DATABASES)('statements on %s', (kind) => {
   const place = async () => {
     const made = await Place.create(kind);
     const storage = await made.open(2);
@@ -81,6 +84,18 @@ describe.each(DATABASES)('insertions on %s', (kind) => {
       await insertRows(db, [{ ...more, id: randomId() }, at.row()]);
     });
     expect((await stored(at.storage, at.id)).length).toBe(3);
+  });
+
+  test.each([0, 1, 2, 1000, 1001])('%i rows are found by their ids, and no others', async (count) => {
+    await using at = await place();
+    const { id: other } = await withOrganization(at.storage);
+    const rows = times(count + 1, () => at.row());
+    const elsewhere = rows.map((row) => ({ ...row, organization_id: other as string }));
+    await inTransaction(at.storage, (db) => insertRows(db, [...rows, ...elsewhere]));
+    const ids = rows.slice(0, count).map(({ id }) => id);
+    await inTransaction(at.storage, (db) => deleteRows(db, { organizationId: at.id }, ids));
+    expect(sortedIds(await stored(at.storage, at.id))).toEqual(sortedIds(rows.slice(count)));
+    expect((await stored(at.storage, other)).length).toBe(count + 1);
   });
 });
 

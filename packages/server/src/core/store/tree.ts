@@ -3,7 +3,15 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import { change, deferred, deferredInsertion, insertion, type NewRow, statement } from '../../storage/statement.ts';
+import {
+  byIds,
+  change,
+  deferred,
+  deferredInsertion,
+  insertion,
+  type NewRow,
+  statement,
+} from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
@@ -191,10 +199,10 @@ const changeValue = change(
       .where('kind', '=', kind),
 );
 
-const deleteEntries = change(
+const deleteEntries = byIds(
   'tree-entries-delete',
-  (db, { organizationId, ownerId }: { readonly organizationId: string; readonly ownerId: string }) =>
-    db.deleteFrom('tree_entry').where('organization_id', '=', organizationId).where('owner_id', '=', ownerId),
+  (db, { organizationId }: { readonly organizationId: string }, ownerIds) =>
+    db.deleteFrom('tree_entry').where('organization_id', '=', organizationId).where('owner_id', 'in', ownerIds),
 );
 
 const COLUMNS = ['root_id', 'kind', 'value', 'organization_id', 'owner_id', 'unique_value'] as const;
@@ -280,17 +288,16 @@ export class TreeStore extends TreeReader {
     ownerIds: readonly string[],
     kinds?: readonly TreeKind[],
   ): Promise<void> {
-    const [ownerId, ...others] = ownerIds;
-    if (ownerId === undefined) return;
-    if (others.length === 0 && kinds === undefined) {
-      await deleteEntries(this.db, { organizationId, ownerId });
+    if (ownerIds.length === 0) return;
+    if (kinds === undefined) {
+      await deleteEntries(this.db, { organizationId }, ownerIds);
       return;
     }
-    let query = this.db
+    await this.db
       .deleteFrom('tree_entry')
       .where('organization_id', '=', organizationId)
-      .where('owner_id', 'in', [...ownerIds]);
-    if (kinds !== undefined) query = query.where('kind', 'in', [...kinds]);
-    await query.execute();
+      .where('owner_id', 'in', [...ownerIds])
+      .where('kind', 'in', [...kinds])
+      .execute();
   }
 }

@@ -1,7 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ApiKeyPlace, LastUse } from '../../../core/directory.ts';
 import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
-import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
@@ -10,7 +9,7 @@ import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { change, insertion, type NewRow, statement, unnamed } from '../../../storage/statement.ts';
+import { byIds, change, insertion, type NewRow, statement, unnamed } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
@@ -51,12 +50,14 @@ export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
 
 type CredentialTable = 'api_key' | 'authenticator';
 
-interface Key extends Record<string, unknown> {
+interface Scope extends Record<string, unknown> {
   readonly organizationId: string;
+}
+interface Key extends Scope {
   readonly id: string;
 }
-const forgetUse = change('last-use-delete', (db, { organizationId, id }: Key) =>
-  db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', '=', id),
+const deleteUses = byIds('last-use-delete', (db, { organizationId }: Scope, ids) =>
+  db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', 'in', ids),
 );
 
 /** Forgets when credentials or users that are deleted were last used. */
@@ -65,14 +66,7 @@ export async function forgetUses(
   organizationId: OrganizationId,
   ids: readonly string[],
 ): Promise<void> {
-  const [id, ...others] = ids;
-  if (id !== undefined && others.length === 0) {
-    await forgetUse(db, { organizationId, id });
-    return;
-  }
-  for (const some of chunks(ids)) {
-    await db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', 'in', some).execute();
-  }
+  await deleteUses(db, { organizationId }, ids);
 }
 
 const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Key) =>
@@ -91,9 +85,14 @@ const keysOfUser = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
-const deleteKey = change('api-key-delete', (db, { organizationId, id }: Key) =>
-  db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', '=', id),
-);
+const deletions = {
+  api_key: byIds('api-key-delete', (db, { organizationId }: Scope, ids) =>
+    db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', 'in', ids),
+  ),
+  authenticator: byIds('authenticator-delete', (db, { organizationId }: Scope, ids) =>
+    db.deleteFrom('authenticator').where('organization_id', '=', organizationId).where('id', 'in', ids),
+  ),
+};
 
 const fromApiKey = (organizationId: string, key: ApiKey): NewRow<'api_key'> => ({
   organization_id: organizationId,
@@ -359,15 +358,7 @@ export class CredentialStore extends CredentialReader {
     ids: readonly string[],
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
-    const [id, ...others] = ids;
-    if (id !== undefined && others.length === 0 && table === 'api_key')
-      await deleteKey(this.db, { organizationId, id });
-    else
-      await this.db
-        .deleteFrom(table)
-        .where('organization_id', '=', organizationId)
-        .where('id', 'in', [...ids])
-        .execute();
+    await deletions[table](this.db, { organizationId }, ids);
     await forgetUses(this.db, organizationId, ids);
     await bury(this.db, organizationId, ids, reasonOf);
   }
