@@ -1,52 +1,30 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { ApiKeyPlace, LastUse } from '../../../core/directory.ts';
 import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
+import type { OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import type { Schema } from '../../../storage/schema.ts';
-import { byIds, change, insertion, type NewRow, statement, unnamed } from '../../../storage/statement.ts';
+import { byIds, change, type NewRow, statement, unnamed } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
-import type { ApiKeyTable, AuthenticatorTable } from '../tables.ts';
+import type { AuthenticatorTable } from '../tables.ts';
+import {
+  fromApiKey,
+  fromAuthenticator,
+  insertAuthenticators,
+  insertKeys,
+  toApiKey,
+  toAuthenticator,
+} from './credential-rows.ts';
+import { forgetUses, noteUses } from './last-uses.ts';
 
-export type ApiKeyRow = Selectable<ApiKeyTable>;
-export type AuthenticatorRow = Selectable<AuthenticatorTable>;
-
-export const toApiKey = (row: ApiKeyRow): ApiKey => ({
-  id: row.id as ApiKeyId,
-  userId: row.user_id as UserId,
-  name: row.name,
-  type: row.type as ApiKeyType,
-  publicKey: row.public_key,
-  sessionProfileId: row.session_profile_id ?? undefined,
-  expirationSeconds: row.expiration_seconds ?? undefined,
-  expiresAtMs: row.expires_at_ms ?? undefined,
-  firstUsedAtMs: row.first_used_at_ms ?? undefined,
-  createdAtMs: row.created_at_ms,
-  updatedAtMs: row.updated_at_ms,
-});
-
-export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
-  id: row.id as AuthenticatorId,
-  userId: row.user_id as UserId,
-  name: row.name,
-  credentialId: row.credential_id,
-  publicKey: row.public_key,
-  rpIdHash: row.rp_id_hash,
-  aaguid: row.aaguid,
-  attestationType: row.attestation_type,
-  transports: JSON.parse(row.transports) as string[],
-  signCount: row.sign_count,
-  firstUsedAtMs: row.first_used_at_ms ?? undefined,
-  createdAtMs: row.created_at_ms,
-  updatedAtMs: row.updated_at_ms,
-});
+export { toApiKey, toAuthenticator } from './credential-rows.ts';
+export { forgetUses } from './last-uses.ts';
 
 type CredentialTable = 'api_key' | 'authenticator';
 
@@ -55,18 +33,6 @@ interface Scope extends Record<string, unknown> {
 }
 interface Key extends Scope {
   readonly id: string;
-}
-const deleteUses = byIds('last-use-delete', (db, { organizationId }: Scope, ids) =>
-  db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', 'in', ids),
-);
-
-/** Forgets when credentials or users that are deleted were last used. */
-export async function forgetUses(
-  db: Kysely<Schema>,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): Promise<void> {
-  await deleteUses(db, { organizationId }, ids);
 }
 
 const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Key) =>
@@ -85,6 +51,7 @@ const keysOfUser = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
+
 const deletions = {
   api_key: byIds('api-key-delete', (db, { organizationId }: Scope, ids) =>
     db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', 'in', ids),
@@ -94,34 +61,6 @@ const deletions = {
   ),
 };
 
-const fromApiKey = (organizationId: string, key: ApiKey): NewRow<'api_key'> => ({
-  organization_id: organizationId,
-  id: key.id,
-  user_id: key.userId,
-  name: key.name,
-  type: key.type,
-  public_key: key.publicKey,
-  session_profile_id: key.sessionProfileId ?? null,
-  expiration_seconds: key.expirationSeconds ?? null,
-  expires_at_ms: key.expiresAtMs ?? null,
-  first_used_at_ms: key.firstUsedAtMs ?? null,
-  created_at_ms: key.createdAtMs,
-  updated_at_ms: key.updatedAtMs,
-});
-const insertKeys = insertion('api-key-insert', 'api_key', [
-  'organization_id',
-  'id',
-  'user_id',
-  'name',
-  'type',
-  'public_key',
-  'session_profile_id',
-  'expiration_seconds',
-  'expires_at_ms',
-  'first_used_at_ms',
-  'created_at_ms',
-  'updated_at_ms',
-]);
 const extendKey = change('api-key-extend', (db, row: NewRow<'api_key'>) =>
   db
     .updateTable('api_key')
@@ -146,38 +85,6 @@ const authenticatorsOf = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
-const fromAuthenticator = (organizationId: string, authenticator: Authenticator): NewRow<'authenticator'> => ({
-  organization_id: organizationId,
-  id: authenticator.id,
-  user_id: authenticator.userId,
-  name: authenticator.name,
-  credential_id: authenticator.credentialId,
-  public_key: authenticator.publicKey,
-  rp_id_hash: authenticator.rpIdHash,
-  aaguid: authenticator.aaguid,
-  attestation_type: authenticator.attestationType,
-  transports: JSON.stringify(authenticator.transports),
-  sign_count: authenticator.signCount,
-  first_used_at_ms: authenticator.firstUsedAtMs ?? null,
-  created_at_ms: authenticator.createdAtMs,
-  updated_at_ms: authenticator.updatedAtMs,
-});
-const insertAuthenticators = insertion('authenticator-insert', 'authenticator', [
-  'organization_id',
-  'id',
-  'user_id',
-  'name',
-  'credential_id',
-  'public_key',
-  'rp_id_hash',
-  'aaguid',
-  'attestation_type',
-  'transports',
-  'sign_count',
-  'first_used_at_ms',
-  'created_at_ms',
-  'updated_at_ms',
-]);
 
 export class CredentialReader extends Reader {
   /** API keys that are there. */
@@ -252,7 +159,6 @@ export class CredentialReader extends Reader {
     return new Map(rows.map(({ id, expires_at_ms }) => [id, expires_at_ms ?? undefined]));
   }
 
-  /** A user's keys, oldest first; a user has few. */
   async hasApiKey(organizationId: OrganizationId, publicKey: string): Promise<boolean> {
     const row = await this.db
       .selectFrom('api_key')
@@ -263,6 +169,7 @@ export class CredentialReader extends Reader {
     return row !== undefined;
   }
 
+  /** A user's keys, oldest first; a user has few. */
   async apiKeysOfUser(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
     return (await keysOfUser(this.db, { organizationId, userId })).map(toApiKey);
   }
@@ -364,27 +271,7 @@ export class CredentialStore extends CredentialReader {
   }
 
   async noteLastUses(uses: readonly LastUse[]): Promise<void> {
-    const moments = new Map<string, { organization_id: string; id: string; used_at_ms: number }>();
-    for (const { organizationId, credentialId, userId, atMs } of uses) {
-      for (const id of credentialId === undefined ? [userId] : [userId, credentialId]) {
-        const known = moments.get(id)?.used_at_ms ?? 0;
-        moments.set(id, { organization_id: organizationId, id, used_at_ms: Math.max(known, atMs) });
-      }
-    }
-    // In one order, so that two processes do not wait for each other.
-    const rows = [...moments.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
-    const columns = { organization_id: 'text', id: 'text', used_at_ms: 'bigint' } as const;
-    const owned = (table: string) =>
-      sql`EXISTS (SELECT 1 FROM ${sql.table(table)} AS owner
-        WHERE owner.organization_id = noted.organization_id AND owner.id = noted.id)`;
-    // What was deleted meanwhile must not come back.
-    await sql`INSERT INTO last_use (organization_id, id, used_at_ms)
-      SELECT noted.organization_id, noted.id, noted.used_at_ms
-      FROM ${jsonRows(this.kind, 'noted', columns, JSON.stringify(rows))}
-      WHERE ${sql.join(['app_user', 'api_key', 'authenticator', 'oauth_provider'].map(owned), sql` OR `)}
-      ORDER BY noted.id
-      ON CONFLICT (organization_id, id) DO UPDATE SET used_at_ms = excluded.used_at_ms
-        WHERE excluded.used_at_ms > last_use.used_at_ms`.execute(this.db);
+    await noteUses(this.db, this.kind, uses);
   }
 
   /** Notes that a credential has stamped a request; only the first use is a write. */
