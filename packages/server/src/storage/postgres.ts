@@ -5,7 +5,7 @@ import { bringUp } from './postgres/bring-up.ts';
 import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
 import { GatheredReads } from './postgres/gathered-reads.ts';
 import { SessionPool, serverTimeoutMs } from './postgres/pool.ts';
-import type { Session } from './postgres/session.ts';
+import type { Borrowed, Session } from './postgres/session.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { type DataModel, openReadStores, openStores, type Stores } from './stores.ts';
 import { Turnstile } from './turnstile.ts';
@@ -62,7 +62,6 @@ class PostgresStorage implements Storage {
   readonly #turnWaitMs: number;
   readonly #dataModel: DataModel;
   readonly #turnstile = new Turnstile();
-  readonly #stores = new WeakMap<Session, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
@@ -95,23 +94,14 @@ class PostgresStorage implements Storage {
   }
 
   readonly #executeRead: Execute = async (text, values, name) => {
-    const session = await this.#reads.acquire(performance.now() + this.#timeoutMs);
-    try {
-      return await session.execute(text, values, name);
-    } finally {
-      this.#reads.release(session);
-    }
+    const deadlineMs = performance.now() + this.#timeoutMs;
+    return await this.#reads.use(deadlineMs, async (session) => await session.execute(text, values, name));
   };
 
   async #readTogether(reads: readonly BoundStatement[], deadlineMs: number) {
-    const session = await this.#reads.acquire(deadlineMs);
-    try {
-      return await Promise.allSettled(
-        reads.map(async ({ sql, parameters, name }) => session.execute(sql, parameters, name)),
-      );
-    } finally {
-      this.#reads.release(session);
-    }
+    return await this.#reads.use(deadlineMs, (session) =>
+      Promise.allSettled(reads.map(async ({ sql, parameters, name }) => session.execute(sql, parameters, name))),
+    );
   }
 
   async write<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -149,18 +139,17 @@ class PostgresStorage implements Storage {
   }
 
   async #transaction<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions, deadlineMs: number): Promise<T> {
-    const session = await this.#writes.acquire(deadlineMs);
-    try {
-      this.#begin(session, options, deadlineMs - performance.now());
-      const value = await unit(this.#storesOn(session));
-      await session.commit();
-      return value;
-    } catch (error) {
-      await session.rollback();
-      throw translate(error);
-    } finally {
-      this.#writes.release(session);
-    }
+    return await this.#writes.use(deadlineMs, async (session) => {
+      try {
+        this.#begin(session, options, deadlineMs - performance.now());
+        const value = await unit(this.#storesOn(session.borrowed));
+        await session.commit();
+        return value;
+      } catch (error) {
+        await session.rollback();
+        throw translate(error);
+      }
+    });
   }
 
   #begin(session: Session, { isRepeatable, isLong }: WriteOptions, leftMs: number): void {
@@ -175,18 +164,10 @@ class PostgresStorage implements Storage {
     for (const setting of settings) session.defer('SELECT set_config($1, $2, true)', setting, 'set_config');
   }
 
-  #storesOn(session: Session): Stores {
-    let opened = this.#stores.get(session);
-    if (opened === undefined) {
-      opened = openStores(
-        { db: kyselyOver(flavour, session.execute, { defer: session.defer }), kind: 'postgres' },
-        this.#dataModel,
-        nestedSavepoint(session),
-      );
-      this.#stores.set(session, opened);
-    }
-    opened.begin();
-    return opened.stores;
+  /** Of this transaction alone: stores that somebody keeps are refused what comes after it. */
+  #storesOn(session: Borrowed): Stores {
+    const db = kyselyOver(flavour, session.execute, { defer: session.defer });
+    return openStores({ db, kind: 'postgres' }, this.#dataModel, nestedSavepoint(session)).stores;
   }
 
   async close(): Promise<void> {
@@ -196,16 +177,16 @@ class PostgresStorage implements Storage {
   }
 }
 
-function nestedSavepoint(session: Session) {
+function nestedSavepoint({ execute, undo }: Borrowed) {
   return async <T>(inner: () => Promise<T>): Promise<T> => {
-    await session.query('SAVEPOINT effect', [], 'SAVEPOINT');
+    await execute('SAVEPOINT effect', [], 'SAVEPOINT');
     try {
       const value = await inner();
       // What was deferred inside travels with it, and fails here.
-      await session.query('RELEASE SAVEPOINT effect', [], 'RELEASE');
+      await execute('RELEASE SAVEPOINT effect', [], 'RELEASE');
       return value;
     } catch (error) {
-      await session.undo('ROLLBACK TO SAVEPOINT effect');
+      await undo('ROLLBACK TO SAVEPOINT effect');
       throw error;
     }
   };

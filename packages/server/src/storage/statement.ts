@@ -1,4 +1,5 @@
-import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { CompiledQuery, InsertQueryBuilder, InsertResult, InsertType, Kysely, QueryResult } from 'kysely';
+import { chunks } from '../lib/collections.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import { together } from '../lib/together.ts';
 import { type BoundStatement, driverOf, type Flavour } from './connection-dialect.ts';
@@ -6,6 +7,8 @@ import type { Schema } from './schema.ts';
 
 /** PostgreSQL cuts names off at 63 bytes. */
 const NAME_MAX = 44;
+/** More rows in one statement may be more parameters than a database takes. */
+const ROWS_PER_INSERT = 500;
 
 class Placeholder {
   readonly name: string;
@@ -170,6 +173,107 @@ export function variants<Values extends Record<string, unknown>, Row>(
     }
     return found;
   };
+}
+
+/** Those that the database does not fill in by itself. */
+type Column<Table extends keyof Schema> = {
+  [Name in keyof Schema[Table]]: undefined extends InsertType<Schema[Table][Name]> ? never : Name;
+}[keyof Schema[Table]] &
+  string;
+
+/** A row with every column, also those that are null. */
+export type NewRow<Table extends keyof Schema> = {
+  readonly [Name in Column<Table>]: InsertType<Schema[Table][Name]>;
+};
+
+/** What a list of columns has to be besides: nothing, or what it cannot be because some are missing. */
+type Complete<Table extends keyof Schema, Columns extends readonly string[]> = [
+  Exclude<Column<Table>, Columns[number]>,
+] extends [never]
+  ? unknown
+  : { readonly missing: Exclude<Column<Table>, Columns[number]> };
+
+/** Adds to an insert: what happens on a conflict. */
+type Extend<Table extends keyof Schema> = (
+  query: InsertQueryBuilder<Schema, Table, InsertResult>,
+) => Compilable<unknown>;
+
+type Insert<Table extends keyof Schema, Answer> = (
+  db: Kysely<Schema>,
+  rows: readonly NewRow<Table>[],
+) => Promise<Answer>;
+
+/**
+ * Inserts rows into a table, and answers how many it did. One row is bound to a statement that is made once; for several,
+ * one is built. The list must have every column of the table.
+ */
+export function insertion<Table extends keyof Schema, const Columns extends readonly Column<Table>[]>(
+  name: string,
+  table: Table,
+  columns: Columns & Complete<Table, Columns>,
+  extend: Extend<Table> = (query) => query,
+): Insert<Table, number> {
+  return inserter(table, columns, extend, (build) => change(name, build));
+}
+
+/** The same for a row that nobody waits for, see `deferred`; several are waited for. */
+export function deferredInsertion<Table extends keyof Schema, const Columns extends readonly Column<Table>[]>(
+  name: string,
+  table: Table,
+  columns: Columns & Complete<Table, Columns>,
+  extend: Extend<Table> = (query) => query,
+): Insert<Table, unknown> {
+  return inserter<Table, unknown>(table, columns, extend, (build) => deferred(name, build));
+}
+
+type Values = Readonly<Record<string, unknown>>;
+type Make<Answer> = (
+  build: (db: Kysely<Schema>, row: Values) => Compilable<unknown>,
+) => (db: Kysely<Schema>, row: Values) => Promise<Answer>;
+
+/** Every row that is inserted by its columns passes here. */
+function inserter<Table extends keyof Schema, Answer>(
+  table: Table,
+  columns: readonly string[],
+  extend: Extend<Table>,
+  make: Make<Answer>,
+): Insert<Table, Answer | number> {
+  const build = (db: Kysely<Schema>, rows: readonly Values[]): Compilable<unknown> => {
+    const values = rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]])));
+    return extend(db.insertInto(table).values(values as never));
+  };
+  const insertOne = make((db, row) => build(db, [row]));
+  return async (db, rows) => {
+    const [row] = rows;
+    if (row !== undefined && rows.length === 1) return await insertOne(db, row);
+    let inserted = 0;
+    for (const some of chunks(rows, ROWS_PER_INSERT)) inserted += await runOnce(db, build(db, some));
+    return inserted;
+  };
+}
+
+/**
+ * A change of the rows with some ids, which `build` makes for as many as it is given. For one id it is made once, and nobody
+ * waits for it, see `deferred`; for several it is built, for so many at a time as fit into a statement. `scope` must not have an `id` of its own.
+ */
+export function byIds<Scope extends Values & { readonly id?: never }>(
+  name: string,
+  build: (db: Kysely<Schema>, scope: Scope, ids: readonly string[]) => Compilable<unknown>,
+): (db: Kysely<Schema>, scope: Scope, ids: readonly string[]) => Promise<void> {
+  const one = deferred(name, (db, values: Omit<Scope, 'id'> & { readonly id: string }) =>
+    build(db, values as unknown as Scope, [values.id]),
+  );
+  return async (db, scope, ids) => {
+    const [id] = ids;
+    if (id !== undefined && ids.length === 1) await one(db, { ...scope, id });
+    else for (const some of chunks(ids)) await runOnce(db, build(db, scope, some));
+  };
+}
+
+/** Runs what is not worth keeping; answers how many rows it changed. */
+async function runOnce(db: Kysely<Schema>, query: Compilable<unknown>): Promise<number> {
+  const { sql, parameters } = query.compile(db);
+  return Number((await driverOf(db).execute(sql, parameters, undefined)).numAffectedRows ?? 0n);
 }
 
 type Run<Values> = (db: Kysely<Schema>, values: Values) => QueryResult<unknown> | Promise<QueryResult<unknown>>;

@@ -71,15 +71,17 @@ export class SessionPool {
     };
   }
 
-  async acquire(deadlineMs: number): Promise<Session> {
+  /** Lends a session for some work, which has until the deadline; nobody has it afterwards. */
+  async use<T>(deadlineMs: number, work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#pool.waitingCount >= WAITING_MAX) throw unavailable('too many requests wait for the database');
     const session = this.#sessionOf(await this.#connect());
     session.begin(deadlineMs);
-    return session;
-  }
-
-  release({ client, isSuspect }: Session): void {
-    client.release(isSuspect);
+    try {
+      return await work(session);
+    } finally {
+      session.end();
+      session.client.release(session.isSuspect);
+    }
   }
 
   async end(): Promise<void> {

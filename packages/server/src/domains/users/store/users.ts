@@ -13,7 +13,8 @@ import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
 import type { UserTable, UserTagTable } from '../tables.ts';
-import { type ApiKeyRow, type AuthenticatorRow, forgetUses, toApiKey, toAuthenticator } from './credentials.ts';
+import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credential-rows.ts';
+import { forgetUses } from './last-uses.ts';
 import { toMfaPolicy } from './mfa.ts';
 import { toOauthProvider } from './oauth.ts';
 
