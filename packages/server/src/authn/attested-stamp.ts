@@ -1,7 +1,7 @@
 import { type AttestedKey, toActor } from '../core/actor.ts';
 import { Identities, Users } from '../core/directory.ts';
 import { type OauthIdentity, type Organization, treeRoot, type User } from '../core/model.ts';
-import { ActivityReader } from '../core/store/activities.ts';
+import { ActivityReader } from '../core/store/activity-reader.ts';
 import { OrganizationReader, organizationNotFound } from '../core/store/organizations.ts';
 import { oidcTreeValue, TreeReader } from '../core/store/tree.ts';
 import { ApiError } from '../lib/errors.ts';

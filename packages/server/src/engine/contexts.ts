@@ -7,7 +7,7 @@ import type { Nodes } from '../chains/nodes/node.ts';
 import type { SendLaneName } from '../chains/send/model.ts';
 import type { Config } from '../config/config.ts';
 import type { Actor } from '../core/actor.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
 import type { DescribeRequests } from '../describe/requests.ts';
 import type { ActivityId, NewId, UserId } from '../lib/ids.ts';
 import type { ExpressionCache } from '../policy/index.ts';
@@ -87,6 +87,8 @@ export interface PrepareContext extends CommonContext, PrepareServices {
 }
 
 /** What the transaction may use; it waits for nothing else. */
+export type ReadAheadContext = Pick<ExecuteContext, 'actor' | 'store'>;
+
 export interface ExecuteContext extends CommonContext {
   /** Whose call runs it: the proposer's, or that of the vote that completed it. */
   readonly caller: { readonly publicKey: string | undefined; readonly address: string | undefined };

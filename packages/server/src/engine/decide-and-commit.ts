@@ -2,8 +2,9 @@ import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../core/actor.ts';
 import { Events } from '../core/events.ts';
 import type { Activity, Vote } from '../core/model.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
-import { ActivityReader, ActivityStore } from '../core/store/activities.ts';
+import { ActivityStore } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
+import { ActivityReader } from '../core/store/activity-reader.ts';
 import { SealedResultStore } from '../core/store/sealed-results.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -155,10 +156,12 @@ interface Held {
 async function hold(stores: Stores, request: VoteRequest, { expected, execution }: Prepared): Promise<Held> {
   const { actor, target } = request;
   // Organizations before the activity, in every transaction: otherwise two of them could wait for each other.
-  // Who is to be told of a first vote is read with the locks; before a later one others may have to be waited for.
+  // Who is to be told of a first vote, and what it begins with, is read with the locks; before a later one others may have
+  // to be waited for.
+  const readAhead = () => together([stores(Events).readAhead(request.authority.target), execution?.readAhead(stores)]);
   const authority = await lockFor(stores, actor, execution?.lock ?? 'shared', {
     authorityId: request.authority.decider.id,
-    alongside: () => (request.found ? undefined : stores(Events).readAhead(request.authority.target)),
+    alongside: () => (request.found ? undefined : readAhead()),
   });
   const locked = request.found && (await lockActivity(stores, actor, request.found));
   const isUnchanged = isSameAuthority(authority, request.authority);

@@ -1,7 +1,7 @@
 import type { Actor } from '../core/actor.ts';
 import type { MfaRequirement, StoredError, Vote, VoteSelection } from '../core/model.ts';
 import { MfaPolicies } from '../core/rules.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
 import type { Approval } from '../policy/index.ts';

@@ -17,6 +17,7 @@ import type {
   FactsContext,
   PrepareContext,
   QueryContext,
+  ReadAheadContext,
 } from './contexts.ts';
 import { type ActivityVersion, type CurrentVersion, type LegacyVersion, versionsOf } from './versions.ts';
 
@@ -28,6 +29,7 @@ export type {
   FactsContext,
   PrepareContext,
   QueryContext,
+  ReadAheadContext,
 } from './contexts.ts';
 export { type ActivityVersion, legacy, wireKeys } from './versions.ts';
 
@@ -191,6 +193,8 @@ interface ActivitySteps<Parameters, Described, Prepared, Result> {
    * in the transaction that stores the proposal; what approvals then release is its result, which is all secret.
    */
   readonly useProof?: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<void>;
+  /** Takes and reads what `execute` begins with, as soon as the organization is held (docs/decisions/0053). */
+  readonly readAhead?: (context: ReadAheadContext, prepared: Prepared) => Promise<void>;
   readonly execute: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<Result>;
 }
 

@@ -1,4 +1,4 @@
-import { ActivityReader } from '../core/store/activities.ts';
+import { ActivityReader } from '../core/store/activity-reader.ts';
 import { OrganizationReader } from '../core/store/organizations.ts';
 import type { Description } from '../describe/description.ts';
 import type { ActivityId, OrganizationId } from '../lib/ids.ts';

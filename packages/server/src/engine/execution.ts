@@ -49,6 +49,8 @@ export interface Execution {
   readonly announce: () => void;
   /** What only the credential that proposed may see of the result. */
   readonly secret: SealedResult | undefined;
+  /** What `run` begins with, read with the locks; `run` reads it itself where this was not called. */
+  readonly readAhead: (stores: Stores) => Promise<void> | undefined;
   /** Uses up what the request proves, in the transaction that stores a proposal which waits. */
   readonly prove: (stores: Stores) => Promise<void>;
   /** The result, with its secrets. */
@@ -143,6 +145,7 @@ export async function prepareExecution(app: App, cause: ExecutionRequest): Promi
     proofs,
     lanes,
     secret,
+    readAhead: (store) => (isRelease ? undefined : operation.readAhead?.({ actor: proposer, store }, prepared)),
     prove: async (store) => await operation.useProof?.(executing(store, []), parameters, prepared),
     announce: () => {
       for (const { activity: ended } of failed) app.observe.activity(ended);
@@ -188,6 +191,7 @@ export const failingExecution = (operation: ActivityOperation, place: Organizati
   lanes: [],
   announce: () => {},
   secret: undefined,
+  readAhead: () => undefined,
   prove: async () => {},
   run: () => Promise.reject(error),
 });

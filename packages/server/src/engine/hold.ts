@@ -66,7 +66,7 @@ interface LockOptions {
   /** The organization that decides, where it is not the caller's own. */
   readonly authorityId?: OrganizationId;
   /** What can be read as soon as the locks are held. */
-  readonly alongside?: () => Promise<void> | undefined;
+  readonly alongside?: () => Promise<unknown> | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Actor, toActor } from '../core/actor.ts';
 import { Users } from '../core/directory.ts';
 import type { StoredError } from '../core/model.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { Authority } from './hold.ts';
 import { submittedWith } from './members.ts';

@@ -1,7 +1,7 @@
 import { issuersFor } from '../authn/identity/known-issuers.ts';
 import { tokensFor } from '../authn/identity/tokens.ts';
 import type { Actor } from '../core/actor.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
 import { KeptAnswers } from '../core/store/kept-answers.ts';
 import type { DescribeRequests } from '../describe/requests.ts';
 import { jsonInPieces, PrintedAnswer } from '../lib/json-in-pieces.ts';

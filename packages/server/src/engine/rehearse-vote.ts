@@ -1,6 +1,6 @@
 import type { Actor } from '../core/actor.ts';
 import type { MfaRequirement } from '../core/model.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { UserId } from '../lib/ids.ts';
 import { approvals, liveVotes, roundIsOpen } from './activities/rounds.ts';

@@ -1,6 +1,6 @@
 import { type Actor, publicKeyOf } from '../core/actor.ts';
 import type { Activity, Organization, Vote } from '../core/model.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
 import { OrganizationReader } from '../core/store/organizations.ts';
 import type { SealedResult } from '../core/store/sealed-results.ts';
 import { SealedResultReader, SealedResultStore } from '../core/store/sealed-results.ts';

@@ -2,7 +2,7 @@ import type { Authenticated } from '../authn/stamped.ts';
 import type { Actor } from '../core/actor.ts';
 import type { Activity, Organization } from '../core/model.ts';
 import { Evaluations } from '../core/rules.ts';
-import { ActivityReader } from '../core/store/activities.ts';
+import { ActivityReader } from '../core/store/activity-reader.ts';
 import { assert } from '../lib/assert.ts';
 import { ApiError, invalidField, notServed } from '../lib/errors.ts';
 import type { ActivityId } from '../lib/ids.ts';

@@ -1,6 +1,6 @@
 import type { Actor } from '../core/actor.ts';
 import type { Activity, Vote } from '../core/model.ts';
-import type { ActivityWithVotes } from '../core/store/activities.ts';
+import type { ActivityWithVotes } from '../core/store/activity-reader.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { VoteOutcome } from './decide-vote.ts';
 import type { ActivityVersion } from './define.ts';

@@ -62,7 +62,7 @@ export class AuthorityVersions {
     this.#kind = kind;
   }
 
-  /** Stores outlive transactions; what one of them held says nothing about the next. */
+  /** Stores may outlive transactions; what one of them held says nothing about the next. */
   begin(): void {
     this.#held = new Map();
     this.#born = new Set();

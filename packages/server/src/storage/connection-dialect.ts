@@ -19,8 +19,20 @@ export type Execute = (
   sql: string,
   parameters: readonly unknown[],
   name: string | undefined,
-  isQuick?: boolean,
 ) => QueryResult<unknown> | Promise<QueryResult<unknown>>;
+
+/** A statement with its values. */
+export interface BoundStatement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  readonly name: string | undefined;
+}
+
+/**
+ * Runs short statements that only read, in their order, where the database is far: they travel together, and with those that
+ * others ask for at that moment (docs/decisions/0056).
+ */
+export type ReadTogether = (reads: readonly BoundStatement[]) => Promise<readonly QueryResult<unknown>[]>;
 
 /**
  * The same without an answer, where the database is far: the statement is on its way by the end of the transaction, which
@@ -44,7 +56,9 @@ interface StatementDriver {
   readonly execute: Execute;
   readonly flavour: Flavour;
   /** Only inside a transaction, and where to wait costs something. */
-  readonly defer: Defer | undefined;
+  readonly defer?: Defer | undefined;
+  /** Only outside of transactions, and where to wait costs something. */
+  readonly readTogether?: ReadTogether | undefined;
 }
 
 const drivers = new WeakMap<Kysely<Schema>, StatementDriver>();
@@ -60,7 +74,11 @@ export function driverOf(db: Kysely<Schema>): StatementDriver {
  * A Kysely handle over one way to run a statement. Transactions are opened by the storage itself, never through the
  * handle: on SQLite many units share one, on PostgreSQL its statements are pipelined.
  */
-export function kyselyOver(flavour: Flavour, execute: Execute, defer?: Defer): Kysely<Schema> {
+export function kyselyOver(
+  flavour: Flavour,
+  execute: Execute,
+  { defer, readTogether }: Pick<StatementDriver, 'defer' | 'readTogether'> = {},
+): Kysely<Schema> {
   const connection: DatabaseConnection = {
     executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> =>
       (await execute(query.sql, query.parameters, undefined)) as QueryResult<R>,
@@ -88,6 +106,6 @@ export function kyselyOver(flavour: Flavour, execute: Execute, defer?: Defer): K
     createIntrospector: (db) => flavour.createIntrospector(db as Kysely<unknown>),
   };
   const db = new Kysely<Schema>({ dialect });
-  drivers.set(db, { execute, flavour, defer });
+  drivers.set(db, { execute, flavour, defer, readTogether });
   return db;
 }

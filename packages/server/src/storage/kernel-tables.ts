@@ -1,22 +1,26 @@
-import { defineTable, type Table } from './table.ts';
+import { authority, defineTable, none, type Table } from './table.ts';
 
 /** The tables of schema.ts, which the kernel itself reads and writes. */
 export const kernelTables: readonly Table[] = [
   defineTable('deployment', {
+    integrity: authority('says which root key, feed key and rotation the installation has'),
     erased: 'never',
   }),
   defineTable('organization', {
+    integrity: authority('says who is in the root quorum, who the parent is, and under which key secrets are sealed'),
     plainBytes: ['wrapped_key'],
     revises: ['id'],
     erased: 'never',
   }),
   defineTable('organization_feature', {
+    integrity: authority('says which ways to log in an organization allows, and whose code it trusts'),
     unique: {
       ux_organization_feature: { columns: ['organization_id', 'name'], message: 'this feature is already set' },
     },
     erased: { by: 'name' },
   }),
   defineTable('tree_entry', {
+    integrity: authority('leads a credential, a contact or an identity to the organization that it logs in to'),
     unique: {
       ux_tree_value: {
         columns: ['root_id', 'kind', 'unique_value'],
@@ -26,6 +30,7 @@ export const kernelTables: readonly Table[] = [
     erased: { by: 'owner_id' },
   }),
   defineTable('activity', {
+    integrity: authority('says what is done once enough have approved it'),
     unique: {
       ux_activity_fingerprint: {
         columns: ['organization_id', 'fingerprint'],
@@ -40,6 +45,7 @@ export const kernelTables: readonly Table[] = [
     erased: 'never',
   }),
   defineTable('vote', {
+    integrity: authority('counts towards a quorum'),
     key: ['organization_id', 'activity_id', 'id'],
     unique: {
       ux_vote_message: {
@@ -53,28 +59,35 @@ export const kernelTables: readonly Table[] = [
     erased: 'never',
   }),
   defineTable('sealed_result', {
+    integrity: none('is sealed for the activity that it belongs to; another row opens nothing'),
     key: ['organization_id', 'activity_id'],
     sealed: [{ column: 'sealed_result', kind: 'activity-result', owner: 'activity_id' }],
     erased: { by: 'activity_id' },
   }),
   defineTable('tombstone', {
+    integrity: authority('takes away votes of a credential that was revoked; without it they count again'),
     erased: { by: 'id' },
   }),
   defineTable('app_proof', {
+    integrity: none('carries a signature that whoever reads it verifies'),
     erased: 'never',
   }),
   defineTable('service_key', {
+    integrity: authority('says with which keys the service signs, and which it tells others to trust'),
     key: ['role', 'key_id'],
     sealed: [{ column: 'sealed_key', kind: 'service-key', owner: 'key_id', organizationId: 'deployment' }],
     erased: 'never',
   }),
   defineTable('rate_window', {
+    integrity: none('slows down; who may do what is decided elsewhere'),
     erased: { by: 'name' },
   }),
   defineTable('used_token', {
+    integrity: authority('keeps a token from being used twice'),
     erased: { by: 'token_id' },
   }),
   defineTable('accepted_bundle', {
+    integrity: authority('keeps a bundle from being accepted twice'),
     erased: 'never',
   }),
 ];

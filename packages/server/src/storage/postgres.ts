@@ -1,11 +1,11 @@
 import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
-import { type Execute, kyselyOver } from './connection-dialect.ts';
+import { type BoundStatement, type Execute, kyselyOver } from './connection-dialect.ts';
 import { migrate } from './migrate.ts';
 import { bringUp } from './postgres/bring-up.ts';
 import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
-import { GatheredReads, type QuickRead } from './postgres/gathered-reads.ts';
+import { GatheredReads } from './postgres/gathered-reads.ts';
 import { SessionPool, serverTimeoutMs } from './postgres/pool.ts';
-import type { Session } from './postgres/session.ts';
+import type { Borrowed, Session } from './postgres/session.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { type DataModel, openReadStores, openStores, type Stores } from './stores.ts';
 import { Turnstile } from './turnstile.ts';
@@ -62,7 +62,6 @@ class PostgresStorage implements Storage {
   readonly #turnWaitMs: number;
   readonly #dataModel: DataModel;
   readonly #turnstile = new Turnstile();
-  readonly #stores = new WeakMap<Session, ReturnType<typeof openStores>>();
   /** Units that were accepted and are not done; a stop waits for them. */
   readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
@@ -85,7 +84,8 @@ class PostgresStorage implements Storage {
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
     this.#quickReads = new GatheredReads(timeoutMs, (reads, deadlineMs) => this.#readTogether(reads, deadlineMs));
-    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead), kind: 'postgres' }, dataModel);
+    const db = kyselyOver(flavour, this.#executeRead, { readTogether: (reads) => this.#quickReads.add(reads) });
+    this.read = openReadStores({ db, kind: 'postgres' }, dataModel);
   }
 
   get load(): readonly PoolLoad[] {
@@ -93,23 +93,15 @@ class PostgresStorage implements Storage {
     return [this.#reads.load, { ...write, waiting: write.waiting + this.#turnstile.waiting }];
   }
 
-  readonly #executeRead: Execute = async (text, values, name, isQuick = false) => {
-    if (isQuick) return await this.#quickReads.add({ text, values, name });
-    const session = await this.#reads.acquire(performance.now() + this.#timeoutMs);
-    try {
-      return await session.execute(text, values, name);
-    } finally {
-      this.#reads.release(session);
-    }
+  readonly #executeRead: Execute = async (text, values, name) => {
+    const deadlineMs = performance.now() + this.#timeoutMs;
+    return await this.#reads.use(deadlineMs, async (session) => await session.execute(text, values, name));
   };
 
-  async #readTogether(reads: readonly QuickRead[], deadlineMs: number) {
-    const session = await this.#reads.acquire(deadlineMs);
-    try {
-      return await Promise.allSettled(reads.map(async ({ text, values, name }) => session.execute(text, values, name)));
-    } finally {
-      this.#reads.release(session);
-    }
+  async #readTogether(reads: readonly BoundStatement[], deadlineMs: number) {
+    return await this.#reads.use(deadlineMs, (session) =>
+      Promise.allSettled(reads.map(async ({ sql, parameters, name }) => session.execute(sql, parameters, name))),
+    );
   }
 
   async write<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -147,18 +139,18 @@ class PostgresStorage implements Storage {
   }
 
   async #transaction<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions, deadlineMs: number): Promise<T> {
-    const session = await this.#writes.acquire(deadlineMs, options.turn?.organizationId);
-    try {
-      this.#begin(session, options, deadlineMs - performance.now());
-      const value = await unit(this.#storesOn(session));
-      await session.commit();
-      return value;
-    } catch (error) {
-      await session.rollback();
-      throw translate(error);
-    } finally {
-      this.#writes.release(session);
-    }
+    const run = async (session: Session): Promise<T> => {
+      try {
+        this.#begin(session, options, deadlineMs - performance.now());
+        const value = await unit(this.#storesOn(session.borrowed));
+        await session.commit();
+        return value;
+      } catch (error) {
+        await session.rollback();
+        throw translate(error);
+      }
+    };
+    return await this.#writes.use(deadlineMs, run, options.turn?.organizationId);
   }
 
   #begin(session: Session, { isRepeatable, isLong }: WriteOptions, leftMs: number): void {
@@ -173,18 +165,10 @@ class PostgresStorage implements Storage {
     for (const setting of settings) session.defer('SELECT set_config($1, $2, true)', setting, 'set_config');
   }
 
-  #storesOn(session: Session): Stores {
-    let opened = this.#stores.get(session);
-    if (opened === undefined) {
-      opened = openStores(
-        { db: kyselyOver(flavour, session.execute, session.defer), kind: 'postgres' },
-        this.#dataModel,
-        nestedSavepoint(session),
-      );
-      this.#stores.set(session, opened);
-    }
-    opened.begin();
-    return opened.stores;
+  /** Of this transaction alone: stores that somebody keeps are refused what comes after it. */
+  #storesOn(session: Borrowed): Stores {
+    const db = kyselyOver(flavour, session.execute, { defer: session.defer });
+    return openStores({ db, kind: 'postgres' }, this.#dataModel, nestedSavepoint(session)).stores;
   }
 
   async close(): Promise<void> {
@@ -194,16 +178,16 @@ class PostgresStorage implements Storage {
   }
 }
 
-function nestedSavepoint(session: Session) {
+function nestedSavepoint({ execute, undo }: Borrowed) {
   return async <T>(inner: () => Promise<T>): Promise<T> => {
-    await session.query('SAVEPOINT effect', [], 'SAVEPOINT');
+    await execute('SAVEPOINT effect', [], 'SAVEPOINT');
     try {
       const value = await inner();
       // What was deferred inside travels with it, and fails here.
-      await session.query('RELEASE SAVEPOINT effect', [], 'RELEASE');
+      await execute('RELEASE SAVEPOINT effect', [], 'RELEASE');
       return value;
     } catch (error) {
-      await session.undo('ROLLBACK TO SAVEPOINT effect');
+      await undo('ROLLBACK TO SAVEPOINT effect');
       throw error;
     }
   };

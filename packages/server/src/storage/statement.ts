@@ -1,10 +1,14 @@
-import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { CompiledQuery, InsertQueryBuilder, InsertResult, InsertType, Kysely, QueryResult } from 'kysely';
+import { chunks } from '../lib/collections.ts';
 import { sha256Hex } from '../lib/encoding.ts';
-import { driverOf, type Flavour } from './connection-dialect.ts';
+import { together } from '../lib/together.ts';
+import { type BoundStatement, driverOf, type Flavour } from './connection-dialect.ts';
 import type { Schema } from './schema.ts';
 
 /** PostgreSQL cuts names off at 63 bytes. */
 const NAME_MAX = 44;
+/** More rows in one statement may be more parameters than a database takes. */
+const ROWS_PER_INSERT = 500;
 
 class Placeholder {
   readonly name: string;
@@ -41,15 +45,51 @@ export function statement<Values extends Record<string, unknown>, Row>(
   return rowsOf(runner(name, build));
 }
 
-/**
- * The same for a short reading that every request begins with: outside of transactions, PostgreSQL gets those of one turn
- * together (docs/decisions/0056).
- */
+/** One of several statements that are asked together. */
+interface Question<Row> {
+  readonly bind: (db: Kysely<Schema>) => BoundStatement;
+  /** What its rows are; never set. */
+  readonly row?: Row;
+}
+
+export interface QuickStatement<Values, Row> extends Statement<Values, Row> {
+  /** For `ask`. */
+  readonly of: (values: Values) => Question<Row>;
+}
+
+/** The same for a short reading: outside of transactions, PostgreSQL gets those of one turn together (docs/decisions/0056). */
 export function quickStatement<Values extends Record<string, unknown>, Row>(
-  name: string,
+  name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
-): Statement<Values, Row> {
-  return rowsOf(runner(name, build, true));
+): QuickStatement<Values, Row> {
+  const bind = binder(name, build);
+  const run: Run<Values> = (db, values) => {
+    const { execute, readTogether } = driverOf(db);
+    const bound = bind(db, values);
+    if (readTogether !== undefined) return readTogether([bound]).then(([answer]) => answer as QueryResult<unknown>);
+    return execute(bound.sql, bound.parameters, bound.name);
+  };
+  return Object.assign(rowsOf<Values, Row>(run), {
+    of: (values: Values): Question<Row> => ({ bind: (db) => bind(db, values) }),
+  });
+}
+
+type RowsOf<Questions> = {
+  -readonly [Index in keyof Questions]: Questions[Index] extends Question<infer R> ? R[] : never;
+};
+
+/** The rows of each, asked in this order: the last one sees what was committed before the first, or later. */
+export async function ask<Questions extends readonly Question<unknown>[]>(
+  db: Kysely<Schema>,
+  questions: readonly [...Questions],
+): Promise<RowsOf<Questions>> {
+  const { execute, readTogether } = driverOf(db);
+  const reads = questions.map(({ bind }) => bind(db));
+  const answers =
+    readTogether === undefined
+      ? await together(reads.map(async ({ sql, parameters, name }) => execute(sql, parameters, name)))
+      : await readTogether(reads);
+  return answers.map(({ rows }) => rows) as RowsOf<Questions>;
 }
 
 /** The same for what answers with no rows: with the number of those that it changed. */
@@ -135,6 +175,107 @@ export function variants<Values extends Record<string, unknown>, Row>(
   };
 }
 
+/** Those that the database does not fill in by itself. */
+type Column<Table extends keyof Schema> = {
+  [Name in keyof Schema[Table]]: undefined extends InsertType<Schema[Table][Name]> ? never : Name;
+}[keyof Schema[Table]] &
+  string;
+
+/** A row with every column, also those that are null. */
+export type NewRow<Table extends keyof Schema> = {
+  readonly [Name in Column<Table>]: InsertType<Schema[Table][Name]>;
+};
+
+/** What a list of columns has to be besides: nothing, or what it cannot be because some are missing. */
+type Complete<Table extends keyof Schema, Columns extends readonly string[]> = [
+  Exclude<Column<Table>, Columns[number]>,
+] extends [never]
+  ? unknown
+  : { readonly missing: Exclude<Column<Table>, Columns[number]> };
+
+/** Adds to an insert: what happens on a conflict. */
+type Extend<Table extends keyof Schema> = (
+  query: InsertQueryBuilder<Schema, Table, InsertResult>,
+) => Compilable<unknown>;
+
+type Insert<Table extends keyof Schema, Answer> = (
+  db: Kysely<Schema>,
+  rows: readonly NewRow<Table>[],
+) => Promise<Answer>;
+
+/**
+ * Inserts rows into a table, and answers how many it did. One row is bound to a statement that is made once; for several,
+ * one is built. The list must have every column of the table.
+ */
+export function insertion<Table extends keyof Schema, const Columns extends readonly Column<Table>[]>(
+  name: string,
+  table: Table,
+  columns: Columns & Complete<Table, Columns>,
+  extend: Extend<Table> = (query) => query,
+): Insert<Table, number> {
+  return inserter(table, columns, extend, (build) => change(name, build));
+}
+
+/** The same for a row that nobody waits for, see `deferred`; several are waited for. */
+export function deferredInsertion<Table extends keyof Schema, const Columns extends readonly Column<Table>[]>(
+  name: string,
+  table: Table,
+  columns: Columns & Complete<Table, Columns>,
+  extend: Extend<Table> = (query) => query,
+): Insert<Table, unknown> {
+  return inserter<Table, unknown>(table, columns, extend, (build) => deferred(name, build));
+}
+
+type Values = Readonly<Record<string, unknown>>;
+type Make<Answer> = (
+  build: (db: Kysely<Schema>, row: Values) => Compilable<unknown>,
+) => (db: Kysely<Schema>, row: Values) => Promise<Answer>;
+
+/** Every row that is inserted by its columns passes here. */
+function inserter<Table extends keyof Schema, Answer>(
+  table: Table,
+  columns: readonly string[],
+  extend: Extend<Table>,
+  make: Make<Answer>,
+): Insert<Table, Answer | number> {
+  const build = (db: Kysely<Schema>, rows: readonly Values[]): Compilable<unknown> => {
+    const values = rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]])));
+    return extend(db.insertInto(table).values(values as never));
+  };
+  const insertOne = make((db, row) => build(db, [row]));
+  return async (db, rows) => {
+    const [row] = rows;
+    if (row !== undefined && rows.length === 1) return await insertOne(db, row);
+    let inserted = 0;
+    for (const some of chunks(rows, ROWS_PER_INSERT)) inserted += await runOnce(db, build(db, some));
+    return inserted;
+  };
+}
+
+/**
+ * A change of the rows with some ids, which `build` makes for as many as it is given. For one id it is made once, and nobody
+ * waits for it, see `deferred`; for several it is built, for so many at a time as fit into a statement. `scope` must not have an `id` of its own.
+ */
+export function byIds<Scope extends Values & { readonly id?: never }>(
+  name: string,
+  build: (db: Kysely<Schema>, scope: Scope, ids: readonly string[]) => Compilable<unknown>,
+): (db: Kysely<Schema>, scope: Scope, ids: readonly string[]) => Promise<void> {
+  const one = deferred(name, (db, values: Omit<Scope, 'id'> & { readonly id: string }) =>
+    build(db, values as unknown as Scope, [values.id]),
+  );
+  return async (db, scope, ids) => {
+    const [id] = ids;
+    if (id !== undefined && ids.length === 1) await one(db, { ...scope, id });
+    else for (const some of chunks(ids)) await runOnce(db, build(db, scope, some));
+  };
+}
+
+/** Runs what is not worth keeping; answers how many rows it changed. */
+async function runOnce(db: Kysely<Schema>, query: Compilable<unknown>): Promise<number> {
+  const { sql, parameters } = query.compile(db);
+  return Number((await driverOf(db).execute(sql, parameters, undefined)).numAffectedRows ?? 0n);
+}
+
 type Run<Values> = (db: Kysely<Schema>, values: Values) => QueryResult<unknown> | Promise<QueryResult<unknown>>;
 
 /** Waits only where there is something to wait for. */
@@ -148,26 +289,19 @@ const rowsOf =
 function runner<Values extends Record<string, unknown>>(
   name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
-  isQuick = false,
 ): Run<Values> {
   const bind = binder(name, build);
   return (db, values) => {
     const { sql, parameters, name: unique } = bind(db, values);
-    return driverOf(db).execute(sql, parameters, unique, isQuick);
+    return driverOf(db).execute(sql, parameters, unique);
   };
-}
-
-interface Bound {
-  readonly name: string | undefined;
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
 }
 
 function binder<Values extends Record<string, unknown>>(
   name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
   wrap = (text: string): string => text,
-): (db: Kysely<Schema>, values: Values) => Bound {
+): (db: Kysely<Schema>, values: Values) => BoundStatement {
   const compiled = new Map<Flavour, Compiled>();
   const placeholders = new Proxy({}, { get: (_target, key) => new Placeholder(String(key)) }) as Values;
 

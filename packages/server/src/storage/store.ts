@@ -19,22 +19,30 @@ export interface Transaction extends Connection {
   readonly ahead: ReadAhead;
 }
 
+type ReadAheadTable = 'api_key' | 'webhook_endpoint';
+
 /**
- * What one transaction read before it needed it. Stores that write what may be in it call `forget` first, and it is read
+ * What one transaction read before it needed it. Stores that write such a table call `forget` first, and it is read
  * again.
  */
 export class ReadAhead {
-  readonly #read = new Map<string, unknown>();
+  readonly #read = new Map<ReadAheadTable, Map<string, unknown>>();
 
-  keep(name: string, value: unknown): void {
-    this.#read.set(name, value);
+  keep(table: ReadAheadTable, name: string, value: unknown): void {
+    const known = this.#read.get(table);
+    if (known === undefined) this.#read.set(table, new Map([[name, value]]));
+    else known.set(name, value);
   }
 
-  get(name: string): unknown {
-    return this.#read.get(name);
+  get(table: ReadAheadTable, name: string): unknown {
+    return this.#read.get(table)?.get(name);
   }
 
-  forget(): void {
+  forget(table: ReadAheadTable): void {
+    this.#read.delete(table);
+  }
+
+  forgetAll(): void {
     this.#read.clear();
   }
 }

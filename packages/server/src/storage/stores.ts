@@ -40,7 +40,7 @@ type Bare = Omit<Connection, 'tables'>;
 export const openReadStores = (connection: Bare, { tables, provisions }: DataModel): ReadStores =>
   opener<Connection>({ ...connection, tables }, provisions);
 
-/** Stores over one connection, for one transaction after the other; each of them calls `begin` first. */
+/** Stores over one connection, for one transaction or several, one after the other: each but the first calls `begin`. */
 export function openStores(
   connection: Bare,
   { tables, provisions }: DataModel,
@@ -61,7 +61,7 @@ export function openStores(
   });
   const begin = (): void => {
     authority.begin();
-    ahead.forget();
+    ahead.forgetAll();
   };
   return { stores, begin };
 }
@@ -71,12 +71,13 @@ function opener<C extends Connection>(
   connection: C,
   provisions: readonly Provision[],
 ): <T>(open: abstract new (connection: C) => T) => T {
-  const provided = new Map<unknown, unknown>(provisions.map(({ asked, given }) => [asked, given]));
   const opened = new Map<unknown, unknown>();
   return <T>(asked: abstract new (connection: C) => T): T => {
     let store = opened.get(asked) as T | undefined;
     if (store === undefined) {
-      const given = (provided.get(asked) ?? asked) as (new (connection: C) => T) & { readonly writes?: boolean };
+      // They are few, and a transaction asks for few stores: a table of them would cost more.
+      const provided: unknown = provisions.find((provision) => provision.asked === (asked as unknown))?.given;
+      const given = (provided ?? asked) as (new (connection: C) => T) & { readonly writes?: boolean };
       if (given.writes && !('authority' in connection)) throw new Error(`${given.name} writes: it needs a transaction`);
       store = new given(connection);
       opened.set(asked, store);

@@ -54,7 +54,20 @@ export interface Followed<Column extends string = string> {
 /** What answers are made of that are kept while it does not change. */
 export type OrganizationPart = 'users';
 
+/**
+ * What a row could do that somebody else wrote. An authority decides who may do what, or moves value; what is derived is
+ * checked against an authority whenever it is used; the rest decides nothing.
+ */
+export interface Integrity {
+  readonly kind: 'authority' | 'derived' | 'none';
+  readonly because: string;
+}
+export const authority = (because: string): Integrity => ({ kind: 'authority', because });
+export const derived = (because: string): Integrity => ({ kind: 'derived', because });
+export const none = (because: string): Integrity => ({ kind: 'none', because });
+
 interface TableFacts<Column extends string> {
+  readonly integrity: Integrity;
   /** The primary key, where it is not the organization and the id. */
   readonly key?: readonly [Column, Column, ...Column[]];
   /** By the names of their indexes. */

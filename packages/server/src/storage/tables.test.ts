@@ -79,6 +79,31 @@ describe('the tables of the database', () => {
     }
   });
 
+  test('say what a forged row could do, and why', () => {
+    for (const { name, integrity } of tables)
+      expect([name, integrity.because]).toEqual([name, expect.stringMatching(/^[a-z].{15,}[^.]$/)]);
+    const harmless = tables.filter(({ integrity }) => integrity.kind !== 'authority').map(({ name }) => name as string);
+    // Whoever adds one here says that nothing is decided by its rows.
+    expect(harmless.sort()).toEqual([
+      'app_proof',
+      'balance_block',
+      'balance_cursor',
+      'dev_message',
+      'email_event',
+      'last_use',
+      'on_ramp_transaction',
+      'payment',
+      'policy_evaluation',
+      'rate_window',
+      'sealed_result',
+      'secret',
+      'tvc_approval',
+      'webhook_delivery',
+      'webhook_event',
+      'webhook_lane',
+    ]);
+  });
+
   test('say of every row of an organization whether it goes with it', () => {
     const kept = tables.filter(({ erased }) => erased === 'never').map(({ name }) => name as string);
     const ofOrganizations = columns.filter(({ column }) => column === 'organization_id').map(({ table }) => table);

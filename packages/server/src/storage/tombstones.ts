@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Schema } from './schema.ts';
-import { change } from './statement.ts';
+import { deferredInsertion } from './statement.ts';
 
 /** A deleted object keeps its place in lists, so that a client that holds it as a cursor can page on. */
 export async function isTombstone(db: Kysely<Schema>, organizationId: OrganizationId, id: string): Promise<boolean> {
@@ -15,16 +15,11 @@ export async function isTombstone(db: Kysely<Schema>, organizationId: Organizati
   return row !== undefined;
 }
 
-interface Grave extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly reason: string | null;
-}
-const buryOne = change('tombstone-insert', (db, { organizationId, id, reason }: Grave) =>
-  db
-    .insertInto('tombstone')
-    .values({ organization_id: organizationId, id, reason })
-    .onConflict((conflict) => conflict.doNothing()),
+const insertTombstones = deferredInsertion(
+  'tombstone-insert',
+  'tombstone',
+  ['organization_id', 'id', 'reason'],
+  (query) => query.onConflict((conflict) => conflict.doNothing()),
 );
 
 export async function bury(
@@ -33,17 +28,8 @@ export async function bury(
   ids: readonly string[],
   reasonOf: (id: string) => RemovalReason | undefined = () => undefined,
 ): Promise<void> {
-  const [id, ...others] = ids;
-  if (id === undefined) return;
-  if (others.length === 0) {
-    await buryOne(db, { organizationId, id, reason: reasonOf(id) ?? null });
-    return;
-  }
-  await db
-    .insertInto('tombstone')
-    .values(ids.map((id) => ({ organization_id: organizationId, id, reason: reasonOf(id) ?? null })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const rows = ids.map((id) => ({ organization_id: organizationId, id, reason: reasonOf(id) ?? null }));
+  await insertTombstones(db, rows);
 }
 
 /**

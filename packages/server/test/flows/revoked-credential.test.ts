@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ActivityReader } from '../../src/core/store/activities.ts';
+import { ActivityReader } from '../../src/core/store/activity-reader.ts';
 import { openTestApp } from '../harness/app.ts';
 import { createUser, newKeyPair } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';

@@ -22,25 +22,25 @@ describe('round trips to PostgreSQL', () => {
     for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();
   });
 
-  /** The fewest of several tries: workers of the service ask for their own work now and then. */
-  async function fewest(ask: (count: number) => Promise<unknown>): Promise<number> {
+  /** What most of several tries take: the first finds nothing prepared, and workers of the service ask now and then. */
+  async function usually(ask: (count: number) => Promise<unknown>): Promise<number> {
     const counts: number[] = [];
     for (let count = 0; count < 12; count += 1) {
       const before = wire.trips;
       await ask(count);
       counts.push(wire.trips - before);
     }
-    return Math.min(...counts);
+    return counts.sort((one, other) => one - other)[Math.floor(counts.length / 2)] as number;
   }
 
   test('a query of the caller alone takes one', async () => {
-    expect(await fewest(() => client.query('whoami'))).toBe(1);
+    expect(await usually(() => client.query('whoami'))).toBe(1);
   });
 
   test('a rename takes three: the caller; the locks; what is written, with the commit', async () => {
     const rename = (count: number) =>
       client.run('update_user_name', { userId: user.userId, userName: `Name ${count}` });
-    expect(await fewest(rename)).toBe(3);
+    expect(await usually(rename)).toBe(3);
   });
 
   const ACCOUNT = {
@@ -52,13 +52,13 @@ describe('round trips to PostgreSQL', () => {
   const newWallet = (name: string) => client.run('create_wallet', { walletName: name, accounts: [account(0)] });
 
   test('a new wallet takes three', async () => {
-    expect(await fewest((count) => newWallet(`Wallet ${count}`))).toBe(3);
+    expect(await usually((count) => newWallet(`Wallet ${count}`))).toBe(3);
   });
 
   test('new accounts of a wallet take four: the wallet is looked up before its seed is used', async () => {
     const { walletId } = await newWallet('With accounts');
     const add = (count: number) => client.run('create_wallet_accounts', { walletId, accounts: [account(1 + count)] });
-    expect(await fewest(add)).toBe(4);
+    expect(await usually(add)).toBe(4);
   });
 
   test('a signature takes four: the key is looked up before it signs', async () => {
@@ -70,10 +70,17 @@ describe('round trips to PostgreSQL', () => {
         encoding: 'PAYLOAD_ENCODING_TEXT_UTF8',
         hashFunction: 'HASH_FUNCTION_SHA256',
       });
-    expect(await fewest(sign)).toBe(4);
+    expect(await usually(sign)).toBe(4);
   });
 
-  test('a login takes seven at most: its user is held, and the keys that it has are read', async () => {
-    expect(await fewest(() => client.run('stamp_login', { publicKey: newKeyPair().publicKey }))).toBeLessThanOrEqual(7);
+  test('a login takes four: what its vote keeps of the user has changed since the last one', async () => {
+    const logIn = () => client.run('stamp_login', { publicKey: newKeyPair().publicKey });
+    expect(await usually(logIn)).toBe(4);
+    // From the eleventh on each one removes the oldest.
+    expect(await usually(logIn)).toBe(4);
+  });
+
+  test('a page of users takes four: who asks; the users; how much they own; what they own', async () => {
+    expect(await usually(() => client.query('list_users'))).toBe(4);
   });
 });

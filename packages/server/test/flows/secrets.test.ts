@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import pg from 'pg';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ActivityReader } from '../../src/core/store/activities.ts';
+import { ActivityReader } from '../../src/core/store/activity-reader.ts';
 import { OrganizationReader } from '../../src/core/store/organizations.ts';
 import type { ActivityOperation } from '../../src/engine/define.ts';
 import { buildServer } from '../../src/http/server.ts';

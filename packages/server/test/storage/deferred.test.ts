@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { Events } from '../../src/core/events.ts';
-import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
+import { ActivityStore } from '../../src/core/store/activities.ts';
+import { ActivityReader } from '../../src/core/store/activity-reader.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { TreeStore } from '../../src/core/store/tree.ts';
 import { UserReader, UserStore } from '../../src/domains/users/store/users.ts';
@@ -474,5 +475,40 @@ describe('the commit of PostgreSQL', () => {
     await expect(late).rejects.toThrow('the transaction has ended');
     await expect(kept?.(UserStore).count(id)).rejects.toThrow('the transaction has ended');
     expect(await isStored(storage, id, made.fingerprint)).toBe(false);
+  });
+
+  test('a statement after the end is refused, also while the next transaction has the connection', async () => {
+    await using place = await opened();
+    const { storage } = place;
+    const { id } = await withOrganization(storage);
+    const [late, own, dropped] = [activity(id), activity(id), activity(id)];
+    let fails = (): void => {};
+    const gate = new Promise<void>((_resolve, reject) => {
+      fails = () => reject(new Error('too late'));
+    });
+    let inSavepoint: Promise<unknown> = Promise.resolve();
+    const kept = await storage.write(async (store) => {
+      const activities = store(ActivityStore);
+      const users = store(UserStore);
+      await users.count(id);
+      inSavepoint = store.savepoint(() => gate).catch((error: unknown) => String(error));
+      await users.count(id);
+      return { store, activities, users };
+    });
+    // There is one connection for writes.
+    await storage.write(async (store) => {
+      await store(UserStore).count(id);
+      await store(ActivityStore).insert(own, []);
+      const ended = 'the transaction has ended';
+      await expect(kept.activities.insert(late, [])).rejects.toThrow(ended);
+      await expect(kept.store(TreeStore).remove(id, [randomId()])).rejects.toThrow(ended);
+      await expect(kept.users.count(id)).rejects.toThrow(ended);
+      await expect(kept.store.savepoint(() => kept.activities.insert(dropped, []))).rejects.toThrow(ended);
+      // Its savepoint is rolled back here, where nothing of it is left to undo.
+      fails();
+      expect(await inSavepoint).toContain(ended);
+    });
+    const stored = await Promise.all([late, own, dropped].map(({ fingerprint }) => isStored(storage, id, fingerprint)));
+    expect(stored).toEqual([false, true, false]);
   });
 });

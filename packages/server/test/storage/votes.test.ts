@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Activity, Vote } from '../../src/core/model.ts';
-import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
+import { ActivityStore } from '../../src/core/store/activities.ts';
+import { ActivityReader } from '../../src/core/store/activity-reader.ts';
 import { SealedResultReader, SealedResultStore } from '../../src/core/store/sealed-results.ts';
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
 import { UserStore } from '../../src/domains/users/store/users.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AppProof } from '../../src/core/model.ts';
-import { ActivityReader, ActivityStore } from '../../src/core/store/activities.ts';
+import { ActivityStore } from '../../src/core/store/activities.ts';
+import { ActivityReader } from '../../src/core/store/activity-reader.ts';
 import { InstallationReader, InstallationStore } from '../../src/core/store/installation.ts';
 import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
 import { TreeReader, TreeStore } from '../../src/core/store/tree.ts';

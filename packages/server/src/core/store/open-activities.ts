@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
 import { Reader } from '../../storage/store.ts';
-import { SHOWN_BYTES } from './activities.ts';
+import { SHOWN_BYTES } from './activity-reader.ts';
 
 /** An activity that waits, by what lists put in order. */
 export interface OpenActivity {

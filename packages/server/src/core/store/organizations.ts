@@ -5,7 +5,7 @@ import type { AuthorityVersions, LockMode } from '../../storage/authority.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
 import type { KeptValues } from '../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
-import { change, statement } from '../../storage/statement.ts';
+import { insertion, type NewRow, statement } from '../../storage/statement.ts';
 import { keptValues, type ReadAhead, Reader, type Transaction } from '../../storage/store.ts';
 import type { Table } from '../../storage/table.ts';
 import type { Feature, Organization } from '../model.ts';
@@ -40,22 +40,18 @@ const featureValue = statement(
       .where('name', '=', name),
 );
 
-const putFeature = change(
+const putFeatures = insertion(
   'organization-feature-put',
-  (
-    db,
-    { organizationId, name, value }: { readonly organizationId: string; readonly name: string; readonly value: string },
-  ) =>
-    db
-      .insertInto('organization_feature')
-      .values({ organization_id: organizationId, name, value })
-      .onConflict((conflict) =>
-        conflict.columns(['organization_id', 'name']).doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
-      ),
+  'organization_feature',
+  ['organization_id', 'name', 'value'],
+  (query) =>
+    query.onConflict((conflict) =>
+      conflict.columns(['organization_id', 'name']).doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
+    ),
 );
-const organizationRow = (organization: Organization) => ({
-  id: organization.id as string,
-  parent_id: (organization.parentId as string | undefined) ?? null,
+const fromOrganization = (organization: Organization): NewRow<'organization'> => ({
+  id: organization.id,
+  parent_id: organization.parentId ?? null,
   name: organization.name,
   root_threshold: organization.rootThreshold,
   root_user_ids: JSON.stringify(organization.rootUserIds),
@@ -64,22 +60,21 @@ const organizationRow = (organization: Organization) => ({
   wrapped_key: organization.wrappedKey,
   created_at_ms: organization.createdAtMs,
   updated_at_ms: organization.updatedAtMs,
+  deleted_at_ms: null,
 });
-const insertOrganization = change('organization-insert', (db, row: ReturnType<typeof organizationRow>) =>
-  db.insertInto('organization').values({
-    id: row.id,
-    parent_id: row.parent_id,
-    name: row.name,
-    root_threshold: row.root_threshold,
-    root_user_ids: row.root_user_ids,
-    authority_version: row.authority_version,
-    rules_version: row.rules_version,
-    wrapped_key: row.wrapped_key,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-    deleted_at_ms: null,
-  }),
-);
+const insertOrganizations = insertion('organization-insert', 'organization', [
+  'id',
+  'parent_id',
+  'name',
+  'root_threshold',
+  'root_user_ids',
+  'authority_version',
+  'rules_version',
+  'wrapped_key',
+  'created_at_ms',
+  'updated_at_ms',
+  'deleted_at_ms',
+]);
 
 export class OrganizationReader extends Reader {
   async find(organizationId: OrganizationId): Promise<Organization | undefined> {
@@ -164,7 +159,7 @@ export class OrganizationStore extends OrganizationReader {
   async insert(organization: Organization): Promise<void> {
     this.#authority.bears(organization.id);
     await requireLiveRootKey(this.db, this.kind, organization.wrappedKey);
-    await insertOrganization(this.db, organizationRow(organization));
+    await insertOrganizations(this.db, [fromOrganization(organization)]);
   }
 
   async rename(organizationId: OrganizationId, name: string, nowMs: number): Promise<void> {
@@ -190,7 +185,7 @@ export class OrganizationStore extends OrganizationReader {
   }
 
   async setFeature(organizationId: OrganizationId, name: string, value: string): Promise<void> {
-    await putFeature(this.db, { organizationId, name, value });
+    await putFeatures(this.db, [{ organization_id: organizationId, name, value }]);
   }
 
   async removeFeature(organizationId: OrganizationId, name: string): Promise<void> {
@@ -208,7 +203,7 @@ export class OrganizationStore extends OrganizationReader {
   async erase(organizationId: OrganizationId, nowMs: number): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
     this.#authority.erases(organizationId);
-    this.#ahead.forget();
+    this.#ahead.forgetAll();
     const erasures = this.#tables.flatMap(({ name, erased }) =>
       erased === 'never' ? [] : [{ table: name, ...erased }],
     );

@@ -1,5 +1,5 @@
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
-import { change } from '../../storage/statement.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import { type Swept, sweepExpired } from '../../storage/sweep.ts';
 
@@ -12,22 +12,13 @@ export interface SealedResult {
 
 const EXPIRING: Swept = { table: 'sealed_result', key: 'activity_id', expiry: 'expires_at_ms' };
 
-interface NewSealedResult extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly activityId: string;
-  readonly sealed: Uint8Array;
-  readonly expiresAtMs: number;
-  readonly shownAtMs: number | null;
-}
-const insertResult = change('sealed-result-insert', (db, result: NewSealedResult) =>
-  db.insertInto('sealed_result').values({
-    organization_id: result.organizationId,
-    activity_id: result.activityId,
-    sealed_result: result.sealed,
-    expires_at_ms: result.expiresAtMs,
-    shown_at_ms: result.shownAtMs,
-  }),
-);
+const insertResults = insertion('sealed-result-insert', 'sealed_result', [
+  'organization_id',
+  'activity_id',
+  'sealed_result',
+  'expires_at_ms',
+  'shown_at_ms',
+]);
 
 export class SealedResultReader extends Reader {
   /** Undefined where there is none, or where it has expired. */
@@ -54,7 +45,14 @@ export class SealedResultStore extends SealedResultReader {
     nowMs: number,
   ): Promise<void> {
     await sweepExpired(this.db, this.kind, EXPIRING, organizationId, nowMs);
-    await insertResult(this.db, { organizationId, activityId, sealed, expiresAtMs, shownAtMs: shownAtMs ?? null });
+    const row = {
+      organization_id: organizationId,
+      activity_id: activityId,
+      sealed_result: sealed,
+      expires_at_ms: expiresAtMs,
+      shown_at_ms: shownAtMs ?? null,
+    };
+    await insertResults(this.db, [row]);
   }
 
   /** Notes that it is shown for the first time; it can be shown again until `untilMs` at the latest. */

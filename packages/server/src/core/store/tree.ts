@@ -3,7 +3,15 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import { change, deferred, statement } from '../../storage/statement.ts';
+import {
+  byIds,
+  change,
+  deferred,
+  deferredInsertion,
+  insertion,
+  type NewRow,
+  statement,
+} from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
@@ -191,40 +199,20 @@ const changeValue = change(
       .where('kind', '=', kind),
 );
 
-const deleteEntries = change(
+const deleteEntries = byIds(
   'tree-entries-delete',
-  (db, { organizationId, ownerId }: { readonly organizationId: string; readonly ownerId: string }) =>
-    db.deleteFrom('tree_entry').where('organization_id', '=', organizationId).where('owner_id', '=', ownerId),
+  (db, { organizationId }: { readonly organizationId: string }, ownerIds) =>
+    db.deleteFrom('tree_entry').where('organization_id', '=', organizationId).where('owner_id', 'in', ownerIds),
 );
 
-/** Most requests add one, for which no statement has to be made. */
-const insertEntry = deferred(
-  'tree-entry-insert',
-  (
-    db,
-    row: {
-      readonly root_id: string;
-      readonly kind: string;
-      readonly value: string;
-      readonly organization_id: string;
-      readonly owner_id: string;
-      readonly unique_value: string | null;
-    },
-  ) =>
-    db.insertInto('tree_entry').values({
-      root_id: row.root_id,
-      kind: row.kind,
-      value: row.value,
-      organization_id: row.organization_id,
-      owner_id: row.owner_id,
-      unique_value: row.unique_value,
-    }),
+const COLUMNS = ['root_id', 'kind', 'value', 'organization_id', 'owner_id', 'unique_value'] as const;
+const insertEntries = deferredInsertion('tree-entry-insert', 'tree_entry', COLUMNS);
+const claimEntries = insertion('tree-entry-claim', 'tree_entry', COLUMNS, (query) =>
+  query.onConflict((conflict) => conflict.doNothing()),
 );
 
-type TreeRow = Parameters<typeof insertEntry>[1];
-
-/** What `changeValue` does, and `insertEntry` where that changed nothing; on PostgreSQL alone. */
-const replaceEntry = deferred('tree-entry-replace', (_db, row: TreeRow) => {
+/** What `changeValue` does, and `insertEntries` where that changed nothing; on PostgreSQL alone. */
+const replaceEntry = deferred('tree-entry-replace', (_db, row: NewRow<'tree_entry'>) => {
   const own = sql`organization_id = ${row.organization_id} AND owner_id = ${row.owner_id} AND kind = ${row.kind}`;
   return sql`WITH changed AS (
       UPDATE tree_entry SET value = ${row.value}, unique_value = ${row.unique_value} WHERE ${own} RETURNING 1)
@@ -247,28 +235,21 @@ export class TreeStore extends TreeReader {
       owner_id: ownerId,
       unique_value: UNIQUE_KINDS.has(kind) ? treeValue(kind, value) : null,
     }));
-    const [first] = rows;
-    if (first === undefined) return;
-    if (rows.length === 1) await insertEntry(this.db, first);
-    else await this.db.insertInto('tree_entry').values(rows).execute();
+    await insertEntries(this.db, rows);
   }
 
   /** Adds an entry of a kind of which a tree has each value once; false if somebody has it. */
   async claim(rootId: OrganizationId, organizationId: OrganizationId, entry: TreeEntry): Promise<boolean> {
     const value = treeValue(entry.kind, entry.value);
-    const inserted = await this.db
-      .insertInto('tree_entry')
-      .values({
-        root_id: rootId,
-        kind: entry.kind,
-        value,
-        organization_id: organizationId,
-        owner_id: entry.ownerId,
-        unique_value: value,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst();
-    return inserted.numInsertedOrUpdatedRows === 1n;
+    const row = {
+      root_id: rootId,
+      kind: entry.kind,
+      value,
+      organization_id: organizationId,
+      owner_id: entry.ownerId,
+      unique_value: value,
+    };
+    return (await claimEntries(this.db, [row])) === 1;
   }
 
   /** Gives an owner's entry of one kind another value; an undefined one drops it. */
@@ -307,17 +288,16 @@ export class TreeStore extends TreeReader {
     ownerIds: readonly string[],
     kinds?: readonly TreeKind[],
   ): Promise<void> {
-    const [ownerId, ...others] = ownerIds;
-    if (ownerId === undefined) return;
-    if (others.length === 0 && kinds === undefined) {
-      await deleteEntries(this.db, { organizationId, ownerId });
+    if (ownerIds.length === 0) return;
+    if (kinds === undefined) {
+      await deleteEntries(this.db, { organizationId }, ownerIds);
       return;
     }
-    let query = this.db
+    await this.db
       .deleteFrom('tree_entry')
       .where('organization_id', '=', organizationId)
-      .where('owner_id', 'in', [...ownerIds]);
-    if (kinds !== undefined) query = query.where('kind', 'in', [...kinds]);
-    await query.execute();
+      .where('owner_id', 'in', [...ownerIds])
+      .where('kind', 'in', [...kinds])
+      .execute();
   }
 }

@@ -1,28 +1,15 @@
 import type { OrganizationId } from '../../lib/ids.ts';
-import { change } from '../../storage/statement.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import { sweepExpired } from '../../storage/sweep.ts';
 
 const EXPIRING = { table: 'used_token', key: 'token_id', expiry: 'expires_at_ms' } as const;
 
-interface Use extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly tokenId: string;
-  readonly purpose: string;
-  readonly activityId: string;
-  readonly expiresAtMs: number;
-}
-const insertUse = change('used-token-insert', (db, use: Use) =>
-  db
-    .insertInto('used_token')
-    .values({
-      organization_id: use.organizationId,
-      token_id: use.tokenId,
-      purpose: use.purpose,
-      activity_id: use.activityId,
-      expires_at_ms: use.expiresAtMs,
-    })
-    .onConflict((conflict) => conflict.columns(['organization_id', 'token_id', 'purpose']).doNothing()),
+const insertUses = insertion(
+  'used-token-insert',
+  'used_token',
+  ['organization_id', 'token_id', 'purpose', 'activity_id', 'expires_at_ms'],
+  (query) => query.onConflict((conflict) => conflict.columns(['organization_id', 'token_id', 'purpose']).doNothing()),
 );
 
 /** What tokens were used for. */
@@ -66,6 +53,13 @@ export class UsedTokenStore extends UsedTokenReader {
     nowMs: number,
   ): Promise<boolean> {
     await sweepExpired(this.db, this.kind, EXPIRING, organizationId, nowMs);
-    return (await insertUse(this.db, { organizationId, ...token })) === 1;
+    const row = {
+      organization_id: organizationId,
+      token_id: token.tokenId,
+      purpose: token.purpose,
+      activity_id: token.activityId,
+      expires_at_ms: token.expiresAtMs,
+    };
+    return (await insertUses(this.db, [row])) === 1;
   }
 }

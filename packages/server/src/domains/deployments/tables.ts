@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, derived, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -81,6 +81,7 @@ export interface TvcApprovalTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('tvc_operator', {
+    integrity: authority('says whose signature approves a deployment'),
     unique: {
       ux_tvc_operator_key: {
         columns: ['organization_id', 'sign_public_key'],
@@ -90,6 +91,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('tvc_operator_set', {
+    integrity: authority('says how many operators approve a deployment'),
     unique: {
       ux_tvc_operator_set: {
         columns: ['organization_id', 'name', 'threshold', 'members_digest'],
@@ -99,15 +101,18 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('tvc_app', {
+    integrity: authority('says which operators may approve, and which deployment is live'),
     erased: { by: 'id' },
   }),
   defineTable('tvc_deployment', {
+    integrity: authority('holds the manifest that operators sign'),
     unique: {
       ux_tvc_manifest: { columns: ['organization_id', 'manifest_id'], message: 'this manifest already exists' },
     },
     erased: { by: 'id' },
   }),
   defineTable('tvc_approval', {
+    integrity: derived('is a signature over the manifest, which is verified against the operator when it is counted'),
     unique: {
       ux_tvc_approval: {
         columns: ['organization_id', 'deployment_id', 'operator_id'],

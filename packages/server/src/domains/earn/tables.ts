@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -42,9 +42,11 @@ export interface EarnRequestTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('earn_wrapper', {
+    integrity: authority('says to which contract a deposit goes, and who gets the fees'),
     erased: { by: 'wrapper_address' },
   }),
   defineTable('earn_request', {
+    integrity: authority('says what is paid in or out, and which transaction does it'),
     erased: { by: 'id' },
   }),
 ];

@@ -1,11 +1,11 @@
 import type { Static, TObject } from 'typebox';
 import { type Actor, sessionProfileIdOf } from '../../core/actor.ts';
 import { type SessionProfile, treeRoot } from '../../core/model.ts';
-import type { ExecuteContext, PrepareContext } from '../../engine/define.ts';
+import type { ExecuteContext, PrepareContext, ReadAheadContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import type { UserId } from '../../lib/ids.ts';
 import type { ReadStores } from '../../storage/stores.ts';
-import { CredentialReader } from '../users/store/credentials.ts';
+import { CredentialReader, CredentialStore } from '../users/store/credentials.ts';
 import {
   addSessionKey,
   parseSessionSeconds,
@@ -61,6 +61,10 @@ export async function signLoginSession(
   });
   return { userId, key, seconds, sessionProfileId: profile?.id, session };
 }
+
+/** What `openLoginSession` begins with. */
+export const readLoginAhead = ({ store, actor }: ReadAheadContext, { userId }: LoginSession): Promise<void> =>
+  store(CredentialStore).readKeysAhead(actor.organizationId, userId);
 
 /** Registers the key of the session, and answers with the session. */
 export async function openLoginSession(

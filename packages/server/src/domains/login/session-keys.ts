@@ -45,7 +45,8 @@ export async function addSessionKey(
   const { store, newId, nowMs } = context;
   const { organizationId } = place;
   await store(UserStore).lock(organizationId, userId, nowMs);
-  const own = await store(CredentialStore).apiKeysOfUser(organizationId, userId);
+  const held = store(CredentialStore).heldKeys(organizationId, userId);
+  const own = held ?? (await store(CredentialStore).apiKeysOfUser(organizationId, userId));
   const family = own.filter(({ type }) => type === key.type);
   const same = family.find(({ publicKey }) => publicKey === key.publicKey);
   requireOwnProfile(context.actor, family, key);

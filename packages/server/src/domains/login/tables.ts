@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -52,6 +52,7 @@ export interface Oauth2CredentialTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('session_profile', {
+    integrity: authority('narrows what a session may do'),
     unique: {
       ux_session_profile_name: {
         columns: ['organization_id', 'name'],
@@ -61,10 +62,12 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('otp', {
+    integrity: authority('says whom a code logs in, and how many attempts are left'),
     sealed: [{ column: 'sealed_otp', kind: 'otp' }],
     erased: { by: 'id' },
   }),
   defineTable('oauth2_credential', {
+    integrity: authority('says as which client the service exchanges codes'),
     unique: {
       ux_oauth2_credential: {
         columns: ['organization_id', 'provider', 'client_id'],

@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { type Backlog, readBacklog } from '../../storage/backlog.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
-import { change, statement, variants } from '../../storage/statement.ts';
+import { change, insertion, statement, variants } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { EmailEventTable, OutboxMessageTable } from './tables.ts';
 
@@ -112,28 +112,17 @@ const firstDue = statement(
       .where('claimed_until_ms', '<=', nowMs)
       .limit(1),
 );
-interface NewMessage extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly channel: string;
-  readonly sealed: Uint8Array;
-  readonly notAfterMs: number | null;
-  readonly nowMs: number;
-}
-const insertMessage = change('outbox-insert', (db, message: NewMessage) =>
-  db.insertInto('outbox_message').values({
-    organization_id: message.organizationId,
-    id: message.id,
-    channel: message.channel,
-    sealed_message: message.sealed,
-    not_after_ms: message.notAfterMs,
-    attempts: 0,
-    // At once, whatever the time is for who hands it over.
-    next_attempt_at_ms: 0,
-    claimed_until_ms: 0,
-    created_at_ms: message.nowMs,
-  }),
-);
+const insertMessages = insertion('outbox-insert', 'outbox_message', [
+  'organization_id',
+  'id',
+  'channel',
+  'sealed_message',
+  'not_after_ms',
+  'attempts',
+  'next_attempt_at_ms',
+  'claimed_until_ms',
+  'created_at_ms',
+]);
 interface Due extends Record<string, unknown> {
   readonly channel: string;
   readonly limit: number;
@@ -164,30 +153,17 @@ const removeClaimed = change('outbox-remove', (db, { organizationId, id, claimed
     .where('id', '=', id)
     .where('claimed_until_ms', '=', claimedUntilMs),
 );
-interface NewEvent extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly messageId: string;
-  readonly type: string;
-  readonly fromAddress: string;
-  readonly toAddress: string;
-  readonly key: string;
-  readonly details: string;
-  readonly createdAtMs: number;
-}
-const insertEvent = change('email-event-insert', (db, event: NewEvent) =>
-  db.insertInto('email_event').values({
-    organization_id: event.organizationId,
-    id: event.id,
-    message_id: event.messageId,
-    event_type: event.type,
-    from_address: event.fromAddress,
-    to_address: event.toAddress,
-    address_key: event.key,
-    details: event.details,
-    created_at_ms: event.createdAtMs,
-  }),
-);
+const insertEvents = insertion('email-event-insert', 'email_event', [
+  'organization_id',
+  'id',
+  'message_id',
+  'event_type',
+  'from_address',
+  'to_address',
+  'address_key',
+  'details',
+  'created_at_ms',
+]);
 
 export class MessageReader extends Reader {
   /** Messages that wait to be handed over, of every organization. */
@@ -295,7 +271,19 @@ export class MessageStore extends MessageReader {
 
   /** Makes a message part of the transaction: it is sent if and only if that commits. */
   async insert(message: SealedMessage, nowMs: number): Promise<void> {
-    await insertMessage(this.db, { ...message, notAfterMs: message.notAfterMs ?? null, nowMs });
+    const row = {
+      organization_id: message.organizationId,
+      id: message.id,
+      channel: message.channel,
+      sealed_message: message.sealed,
+      not_after_ms: message.notAfterMs ?? null,
+      attempts: 0,
+      // At once, whatever the time is for who hands it over.
+      next_attempt_at_ms: 0,
+      claimed_until_ms: 0,
+      created_at_ms: nowMs,
+    };
+    await insertMessages(this.db, [row]);
   }
 
   /**
@@ -338,12 +326,18 @@ export class MessageStore extends MessageReader {
   }
 
   async insertEmailEvent(organizationId: OrganizationId, event: EmailEvent): Promise<void> {
-    await insertEvent(this.db, {
-      ...event,
-      organizationId,
-      key: addressKey(event.toAddress),
+    const row = {
+      organization_id: organizationId,
+      id: event.id,
+      message_id: event.messageId,
+      event_type: event.type,
+      from_address: event.fromAddress,
+      to_address: event.toAddress,
+      address_key: addressKey(event.toAddress),
       details: JSON.stringify(event.details),
-    });
+      created_at_ms: event.createdAtMs,
+    };
+    await insertEvents(this.db, [row]);
   }
 
   /** Deletes a number of events that are older than a moment; answers how many there were. */

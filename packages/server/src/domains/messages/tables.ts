@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '../../lib/clock.ts';
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, none, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -52,6 +52,7 @@ export interface DevMessageTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('outbox_message', {
+    integrity: authority('is sent in the name of the organization, with codes and links in it'),
     sealed: [{ column: 'sealed_message', kind: 'outbox-message' }],
     waits: [
       { column: 'claimed_until_ms', longestMs: 2 * MINUTE_MS },
@@ -60,9 +61,11 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('email_event', {
+    integrity: none('tells what became of a mail'),
     erased: { by: 'id' },
   }),
   defineTable('dev_message', {
+    integrity: none('is shown to developers in place of being sent'),
     sealed: [{ column: 'sealed_message', kind: 'dev-message' }],
     erased: { by: 'id' },
   }),

@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, none, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -37,6 +37,7 @@ export interface OnRampTransactionTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('on_ramp_credential', {
+    integrity: authority('says in whose name purchases are signed, and whether they are real'),
     sealed: [
       { column: 'sealed_secret_key', kind: 'on-ramp-secret' },
       { column: 'sealed_private_key', kind: 'on-ramp-secret' },
@@ -44,6 +45,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('on_ramp_transaction', {
+    integrity: none('tells what became of a purchase, which happens elsewhere'),
     erased: { by: 'id' },
   }),
 ];

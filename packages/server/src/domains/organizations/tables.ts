@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -25,6 +25,7 @@ export interface InvitationTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('invitation', {
+    integrity: authority('lets somebody in who has its link'),
     plainBytes: ['secret_hash'],
     erased: { by: 'id' },
   }),

@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, none, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -86,6 +86,7 @@ export interface VelocityEntryTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('policy', {
+    integrity: authority('allows and denies'),
     unique: {
       ux_policy_name: {
         columns: ['organization_id', 'name'],
@@ -96,12 +97,15 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('policy_evaluation', {
+    integrity: none('tells why something was decided; nothing is decided by it'),
     erased: 'never',
   }),
   defineTable('ip_allowlist', {
+    integrity: authority('says from where requests are taken'),
     erased: { by: 'public_key' },
   }),
   defineTable('contract_interface', {
+    integrity: authority('says what policies read in a transaction'),
     unique: {
       ux_contract_interface: {
         columns: ['organization_id', 'type', 'address_key'],
@@ -112,6 +116,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('velocity_control', {
+    integrity: authority('limits what may be moved'),
     unique: {
       ux_velocity_identifier: {
         columns: ['organization_id', 'identifier'],
@@ -121,6 +126,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('velocity_entry', {
+    integrity: authority('is what counts against a limit'),
     erased: { by: 'id' },
   }),
 ];

@@ -4,7 +4,7 @@ import { toChecksum } from '../../chains/ethereum/address.ts';
 import type { EvmLog, EvmNode, EvmReceipt, EvmTransaction, Hex } from '../../chains/nodes/node.ts';
 import type { ChainAsset } from '../../chains/settings.ts';
 import { DisplayShape } from '../../chains/shapes.ts';
-import { ActivityReader } from '../../core/store/activities.ts';
+import { ActivityReader } from '../../core/store/activity-reader.ts';
 import type { QueryContext } from '../../engine/define.ts';
 import { formatUnits, usdOf } from '../../lib/amount.ts';
 import type { HistoryEntry } from './history-scan.ts';

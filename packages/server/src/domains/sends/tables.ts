@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { MINUTE_MS } from '../../lib/clock.ts';
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -95,22 +95,27 @@ const NOT_YET_ERASED = sql`is_open = 1 AND attempts <> '[]'
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('chain_send', {
+    integrity: authority('is signed and sent as it stands'),
     followed: { kind: 'SEND', fields: { sendTransactionStatusId: 'id', activityId: 'activity_id', state: 'state' } },
     erased: { by: 'id', except: NOT_YET_ERASED, holding: sql`is_open = 1` },
   }),
   defineTable('chain_lane', {
+    integrity: authority('says which process may send for an address, so that nothing is sent twice'),
     waits: [{ column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`is_active = 1` }],
     erased: 'never',
   }),
   defineTable('chain_operator_key', {
+    integrity: authority('says which key pays for sponsored transactions'),
     key: ['caip2', 'address'],
     sealed: [{ column: 'sealed_key', kind: 'private-key', owner: 'caip2', organizationId: 'deployment' }],
     erased: 'never',
   }),
   defineTable('gas_usage_config', {
+    integrity: authority('limits what sponsors pay'),
     erased: { by: 'id' },
   }),
   defineTable('sponsored_cost', {
+    integrity: authority('is what counts against the limit of what sponsors pay'),
     erased: { by: 'minute' },
   }),
 ];

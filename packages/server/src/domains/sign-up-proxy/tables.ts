@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -23,6 +23,7 @@ export interface SignUpProxyConfigTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('auth_proxy_config', {
+    integrity: authority('says as which user the sign-up proxy acts, and what it may do'),
     unique: {
       ux_auth_proxy_config: { columns: ['id'], message: 'a sign-up proxy configuration with this id already exists' },
     },

@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { defineTable, none, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -21,6 +21,7 @@ export interface PaymentTable {
 
 export const tables: readonly Table[] = [
   defineTable('payment', {
+    integrity: none('warns of addresses that look alike; nothing is decided by it'),
     key: ['organization_id', 'looks', 'recipient', 'chain', 'activity_id'],
     erased: { by: 'activity_id' },
   }),

@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, none, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -136,6 +136,7 @@ export interface LastUseTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('app_user', {
+    integrity: authority('says whose contacts log in, and is what policies read of a user'),
     unique: {
       ux_user_email: { columns: ['organization_id', 'email_key'], message: 'a user with this email already exists' },
       ux_user_phone: { columns: ['organization_id', 'phone'], message: 'a user with this phone number already exists' },
@@ -145,6 +146,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('api_key', {
+    integrity: authority('says whose stamps are believed'),
     unique: {
       ux_api_key_public_key: {
         columns: ['organization_id', 'public_key'],
@@ -160,6 +162,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('authenticator', {
+    integrity: authority('says whose passkeys are believed'),
     unique: {
       ux_authenticator_credential: {
         columns: ['organization_id', 'credential_id'],
@@ -175,26 +178,32 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('read_session', {
+    integrity: authority('lets whoever has its token read'),
     erased: { by: 'token_hash' },
   }),
   defineTable('tag', {
+    integrity: authority('is what policies read of users and private keys'),
     unique: {
       ux_tag_name: { columns: ['organization_id', 'type', 'name'], message: 'a tag with this name already exists' },
     },
     erased: { by: 'id' },
   }),
   defineTable('user_tag', {
+    integrity: authority('is what policies read of a user'),
     isOf: 'users',
     erased: { by: 'user_id' },
   }),
   defineTable('mfa_policy', {
+    integrity: authority('says what a user has to prove'),
     isOf: 'users',
     erased: { by: 'id' },
   }),
   defineTable('mfa_requirement', {
+    integrity: authority('says what a user has proven for an activity'),
     erased: 'never',
   }),
   defineTable('oauth_provider', {
+    integrity: authority('says which identity logs in a user'),
     unique: {
       ux_oauth_provider: {
         columns: ['organization_id', 'issuer', 'subject', 'audience'],
@@ -206,6 +215,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('last_use', {
+    integrity: none('tells when something was used last'),
     erased: { by: 'id' },
   }),
 ];

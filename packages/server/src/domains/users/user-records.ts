@@ -15,13 +15,10 @@ export class UserRecords {
     const key = `${organizationId} ${user.id} ${user.revision}`;
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    const record = await read(UserReader).member(organizationId, user.id);
+    const record = await read(UserReader).record(organizationId, user.id);
     // A vote is not the place for what its voter has to prove elsewhere.
     const wire = renderUser({ ...record, mfaPolicies: [] });
-    // The record is read in several statements; it is whole only if the revision stayed the same around them.
-    const { revision } = record.user;
-    const after = await read(UserReader).find(organizationId, user.id);
-    if (revision === user.revision && after?.revision === revision) this.#cache.set(key, wire);
+    if (record.isWhole && record.user.revision === user.revision) this.#cache.set(key, wire);
     return wire;
   }
 }

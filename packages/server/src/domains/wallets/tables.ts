@@ -1,4 +1,4 @@
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -85,6 +85,7 @@ export interface ImportTargetTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('wallet', {
+    integrity: authority('says which seed a wallet has'),
     unique: {
       ux_wallet_name: { columns: ['organization_id', 'name'], message: 'a wallet with this name already exists' },
     },
@@ -93,6 +94,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('wallet_account', {
+    integrity: authority('says which key an address is signed with'),
     unique: {
       ux_wallet_account_path: {
         columns: ['organization_id', 'wallet_id', 'curve', 'path_key', 'address_format'],
@@ -107,6 +109,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('private_key', {
+    integrity: authority('says which key an id is signed with'),
     unique: {
       ux_private_key_name: {
         columns: ['organization_id', 'name'],
@@ -118,14 +121,17 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('private_key_address', {
+    integrity: authority('says which key an address is signed with'),
     revises: ['private_key_id', 'address_key'],
     erased: { by: 'private_key_id' },
   }),
   defineTable('private_key_tag', {
+    integrity: authority('is what policies read of a private key'),
     revises: ['private_key_id'],
     erased: { by: 'private_key_id' },
   }),
   defineTable('import_target', {
+    integrity: authority('says whose import a key is opened for'),
     sealed: [
       {
         column: 'sealed_target',

@@ -1,6 +1,6 @@
 import { type Generated, sql } from 'kysely';
 import { HOUR_MS, MINUTE_MS } from '../../lib/clock.ts';
-import { defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, none, type Table } from '../../storage/table.ts';
 import { DELIVERY_STATES } from './shapes.ts';
 
 declare module '../../storage/schema.ts' {
@@ -81,6 +81,7 @@ export interface EndpointQueueTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('webhook_endpoint', {
+    integrity: authority('says where events of an organization are sent'),
     unique: {
       ux_webhook_endpoint_name: {
         columns: ['organization_id', 'name'],
@@ -91,9 +92,11 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('webhook_event', {
+    integrity: none('informs a receiver; the receiver can ask the service what is so'),
     erased: { by: 'id' },
   }),
   defineTable('webhook_delivery', {
+    integrity: none('says what was delivered and when it is tried again'),
     followed: {
       kind: 'WEBHOOK_DELIVERY',
       fields: { deliveryId: 'id', endpointId: 'endpoint_id', state: 'state' },
@@ -110,6 +113,7 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('webhook_lane', {
+    integrity: none('says which process delivers; a delivery can come twice'),
     waits: [
       { column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`owner <> ''` },
       { column: 'resting_until_ms', longestMs: 2 * MINUTE_MS, where: sql`is_gone = 0` },

@@ -1,27 +1,29 @@
 import type { QueryResult } from 'kysely';
 import { expect, test } from 'vitest';
+import type { BoundStatement } from '../connection-dialect.ts';
 import { translate, Unanswered } from './errors.ts';
-import { GatheredReads, type QuickRead } from './gathered-reads.ts';
+import { GatheredReads } from './gathered-reads.ts';
 
 /** A database that refuses some texts, and with each all that stands behind it in its batch. */
 function databaseRefusing(...refused: readonly string[]) {
   const batches: string[][] = [];
-  const run = async (reads: readonly QuickRead[]): Promise<PromiseSettledResult<QueryResult<unknown>>[]> => {
-    batches.push(reads.map(({ text }) => text));
-    const first = reads.findIndex(({ text }) => refused.includes(text));
-    return reads.map(({ text }, index) =>
+  const run = async (reads: readonly BoundStatement[]): Promise<PromiseSettledResult<QueryResult<unknown>>[]> => {
+    batches.push(reads.map(({ sql }) => sql));
+    const first = reads.findIndex(({ sql }) => refused.includes(sql));
+    return reads.map(({ sql }, index) =>
       first === -1 || index < first
-        ? { status: 'fulfilled', value: { rows: [text] } }
-        : { status: 'rejected', reason: new Error(`refused ${reads[first]?.text}`) },
+        ? { status: 'fulfilled', value: { rows: [sql] } }
+        : { status: 'rejected', reason: new Error(`refused ${reads[first]?.sql}`) },
     );
   };
   return { batches, reads: new GatheredReads(1000, run) };
 }
 
-const add = (reads: GatheredReads, text: string) => reads.add({ text, values: [], name: undefined });
-const rowsOf = async (answer: Promise<QueryResult<unknown>>): Promise<unknown> =>
-  await answer.then(
-    ({ rows }) => rows[0],
+const add = (reads: GatheredReads, ...texts: readonly string[]) =>
+  reads.add(texts.map((sql) => ({ sql, parameters: [], name: undefined })));
+const rowsOf = async (answers: Promise<readonly QueryResult<unknown>[]>): Promise<unknown> =>
+  await answers.then(
+    (all) => all.map(({ rows }) => rows[0]).join(' '),
     (error: Error) => error.message,
   );
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -39,6 +41,25 @@ test('at most sixteen', async () => {
   const { batches, reads } = databaseRefusing();
   await Promise.all(Array.from({ length: 35 }, (_, index) => add(reads, `${index}`)));
   expect(batches.map(({ length }) => length)).toEqual([16, 16, 3]);
+});
+
+test('what one caller asks for stays together and in its order', async () => {
+  const { batches, reads } = databaseRefusing();
+  const names = Array.from({ length: 14 }, (_, index) => `${index}`);
+  const answers = [add(reads, ...names), add(reads, 'a', 'b', 'c'), add(reads, 'd')].map(rowsOf);
+  expect(await Promise.all(answers)).toEqual([names.join(' '), 'a b c', 'd']);
+  expect(batches).toEqual([names, ['a', 'b', 'c', 'd']]);
+});
+
+test('what one caller asks for fails as one, and is tried again as one', async () => {
+  const { batches, reads } = databaseRefusing('c');
+  const answers = [add(reads, 'a'), add(reads, 'b', 'c', 'd'), add(reads, 'e', 'f')].map(rowsOf);
+  expect(await Promise.all(answers)).toEqual(['a', 'refused c', 'e f']);
+  expect(batches).toEqual([
+    ['a', 'b', 'c', 'd', 'e', 'f'],
+    ['b', 'c', 'd'],
+    ['e', 'f'],
+  ]);
 });
 
 test('one that fails is told its own reason, and costs no other its answer', async () => {

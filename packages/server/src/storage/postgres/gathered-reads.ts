@@ -1,24 +1,19 @@
 import type { QueryResult } from 'kysely';
-import { chunks } from '../../lib/collections.ts';
+import type { BoundStatement } from '../connection-dialect.ts';
 import { isTooLate } from './errors.ts';
-
-/** One short statement that only reads. */
-export interface QuickRead {
-  readonly text: string;
-  readonly values: readonly unknown[];
-  readonly name: string | undefined;
-}
 
 type Answer = QueryResult<unknown>;
 
 /** Runs some on one connection, as one batch. Behind one that fails all fail; without a connection it throws. */
 type RunTogether = (
-  reads: readonly QuickRead[],
+  reads: readonly BoundStatement[],
   deadlineMs: number,
 ) => Promise<readonly PromiseSettledResult<Answer>[]>;
 
-interface Waiting extends QuickRead {
-  readonly resolve: (answer: Answer) => void;
+/** What one caller asked for, which stays together and in its order. */
+interface Group {
+  readonly reads: readonly BoundStatement[];
+  readonly resolve: (answers: readonly Answer[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -32,40 +27,57 @@ const TOGETHER_MAX = 16;
 export class GatheredReads {
   readonly #run: RunTogether;
   readonly #timeoutMs: number;
-  #waiting: Waiting[] = [];
+  #waiting: Group[] = [];
 
   constructor(timeoutMs: number, run: RunTogether) {
     this.#timeoutMs = timeoutMs;
     this.#run = run;
   }
 
-  add(read: QuickRead): Promise<Answer> {
+  add(reads: readonly BoundStatement[]): Promise<readonly Answer[]> {
     return new Promise((resolve, reject) => {
       // All that has arrived is read before this.
       if (this.#waiting.length === 0) setImmediate(() => this.#flush());
-      this.#waiting.push({ ...read, resolve, reject });
+      this.#waiting.push({ reads, resolve, reject });
     });
   }
 
   #flush(): void {
-    const all = this.#waiting;
-    this.#waiting = [];
     const deadlineMs = performance.now() + this.#timeoutMs;
-    for (const some of chunks(all, TOGETHER_MAX)) void this.#send(some, deadlineMs);
+    let some: Group[] = [];
+    let count = 0;
+    for (const group of this.#waiting) {
+      if (count > 0 && count + group.reads.length > TOGETHER_MAX) {
+        void this.#send(some, deadlineMs);
+        some = [];
+        count = 0;
+      }
+      some.push(group);
+      count += group.reads.length;
+    }
+    this.#waiting = [];
+    void this.#send(some, deadlineMs);
   }
 
-  async #send(reads: readonly Waiting[], deadlineMs: number): Promise<void> {
+  async #send(groups: readonly Group[], deadlineMs: number): Promise<void> {
     try {
-      const outcomes = await this.#run(reads, deadlineMs);
-      for (const [index, read] of reads.entries()) {
-        const outcome = outcomes[index] as PromiseSettledResult<Answer>;
-        if (outcome.status === 'fulfilled') read.resolve(outcome.value);
-        else if (reads.length === 1 || isTooLate(outcome.reason)) read.reject(outcome.reason);
+      const outcomes = await this.#run(
+        groups.flatMap(({ reads }) => reads),
+        deadlineMs,
+      );
+      let from = 0;
+      for (const group of groups) {
+        const own = outcomes.slice(from, from + group.reads.length);
+        from += group.reads.length;
+        const failed = own.find((outcome) => outcome.status === 'rejected');
+        if (failed === undefined)
+          group.resolve(own.map((outcome) => (outcome as PromiseFulfilledResult<Answer>).value));
+        else if (groups.length === 1 || isTooLate(failed.reason)) group.reject(failed.reason);
         // Most fail only because of one before them, and a read can be done again.
-        else void this.#send([read], deadlineMs);
+        else void this.#send([group], deadlineMs);
       }
     } catch (error) {
-      for (const { reject } of reads) reject(error);
+      for (const { reject } of groups) reject(error);
     }
   }
 }

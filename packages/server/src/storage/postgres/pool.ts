@@ -79,17 +79,21 @@ export class SessionPool {
     };
   }
 
-  /** Organizations take turns; those without one count as one. */
-  async acquire(deadlineMs: number, organizationId = ''): Promise<Session> {
+  /**
+   * Lends a session for some work, which has until the deadline; nobody has it afterwards. Organizations take turns; those
+   * without one count as one.
+   */
+  async use<T>(deadlineMs: number, work: (session: Session) => Promise<T>, organizationId = ''): Promise<T> {
     if (this.#lending.waiting >= WAITING_MAX) throw unavailable('too many requests wait for the database');
     const session = this.#sessionOf(await this.#connect(organizationId));
     session.begin(deadlineMs);
-    return session;
-  }
-
-  release({ client, isSuspect }: Session): void {
-    client.release(isSuspect);
-    this.#lending.serve();
+    try {
+      return await work(session);
+    } finally {
+      session.end();
+      session.client.release(session.isSuspect);
+      this.#lending.serve();
+    }
   }
 
   async end(): Promise<void> {

@@ -35,6 +35,19 @@ const countOf = (tag: string): bigint => {
 const messages = new Messages();
 
 /**
+ * A session in the hands of who has borrowed it. Once it was given back everything is refused, also while somebody else has
+ * it: what a unit left running must not become part of the next transaction.
+ */
+export interface Borrowed {
+  readonly execute: Execute;
+  readonly defer: Defer;
+  /** Undoes what was done since a savepoint; what was deferred since is not sent at all. */
+  readonly undo: (text: string) => Promise<void>;
+}
+
+const transactionEnded = (): Error => new Error('the transaction has ended');
+
+/**
  * A connection, for as long as it lasts. Who borrows it has until a deadline for all statements together. Those of one turn
  * of the event loop travel together, in their order; one that is deferred waits for the next that is not, or the commit
  * (docs/decisions/0053).
@@ -50,6 +63,8 @@ export class Session {
   #isScheduled = false;
   #deadlineMs = 0;
   #isOpen = false;
+  /** How often it was borrowed. */
+  #borrowings = 0;
   #isSuspect = false;
   /** Since it was borrowed. */
   #hasSent = false;
@@ -80,6 +95,35 @@ export class Session {
     this.#failure = undefined;
     this.#hasSent = false;
     this.#isOpen = true;
+    this.#borrowings += 1;
+  }
+
+  /** Who borrowed it gives it back. */
+  end(): void {
+    this.#isOpen = false;
+  }
+
+  /** For what may outlive the borrowing. */
+  get borrowed(): Borrowed {
+    const own = this.#borrowings;
+    const requireOwn = (): void => {
+      if (own !== this.#borrowings || !this.#isOpen) throw transactionEnded();
+    };
+    return {
+      execute: (text, values, name) => {
+        requireOwn();
+        return this.execute(text, values, name);
+      },
+      defer: (text, values, name, explain) => {
+        requireOwn();
+        this.defer(text, values, name, explain);
+      },
+      undo: async (text) => {
+        requireOwn();
+        this.#forget();
+        await this.query(text, [], text);
+      },
+    };
   }
 
   readonly execute: Execute = async (text, values, name): Promise<QueryResult<unknown>> => {
@@ -109,7 +153,7 @@ export class Session {
   };
 
   #take(statement: Statement, refuse: (error: unknown) => void): boolean {
-    const refused = this.#isOpen ? this.#failure : { error: new Error('the transaction has ended') };
+    const refused = this.#isOpen ? this.#failure : { error: transactionEnded() };
     if (refused === undefined) this.#queue.push(statement);
     else refuse(refused.error);
     return refused === undefined;
@@ -225,12 +269,6 @@ export class Session {
   #notCommitted(why: string): Error {
     this.#isSuspect = true;
     return unavailable('the database is not available', new Error(why));
-  }
-
-  /** Undoes what was done since a savepoint; what was deferred since is not sent at all. */
-  async undo(text: string): Promise<void> {
-    this.#forget();
-    await this.query(text, [], text);
   }
 
   /** Leaves the connection as it was before the transaction, or to be thrown away. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ActivityReader } from '../../../src/core/store/activities.ts';
+import { ActivityReader } from '../../../src/core/store/activity-reader.ts';
 import type { OrganizationId } from '../../../src/lib/ids.ts';
 import { onPostgres, waitUntil } from '../../faults/support.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';

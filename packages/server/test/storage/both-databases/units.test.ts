@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ActivityReader, ActivityStore } from '../../../src/core/store/activities.ts';
+import { ActivityStore } from '../../../src/core/store/activities.ts';
+import { ActivityReader } from '../../../src/core/store/activity-reader.ts';
 import { OrganizationReader, OrganizationStore } from '../../../src/core/store/organizations.ts';
 import type { Tag } from '../../../src/domains/users/model.ts';
 import { TagReader, TagStore } from '../../../src/domains/users/store/tags.ts';

@@ -1,4 +1,4 @@
-import type { ActivityWithVotes } from '../../../core/store/activities.ts';
+import type { ActivityWithVotes } from '../../../core/store/activity-reader.ts';
 import type { WireActivity } from '../../../engine/render-activity.ts';
 import { type ProgressInputs, progressOf } from './progress.ts';
 import type { Approval } from './shapes.ts';

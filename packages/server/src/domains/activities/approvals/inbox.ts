@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ActivityStatus } from '../../../core/model.ts';
-import { ActivityReader, type ActivityWithVotes } from '../../../core/store/activities.ts';
+import { ActivityReader, type ActivityWithVotes } from '../../../core/store/activity-reader.ts';
 import { type OpenActivity, OpenActivityReader, type OpenPlace } from '../../../core/store/open-activities.ts';
 import { chunks } from '../../../lib/collections.ts';
 import { LIMITS } from '../../../lib/limits.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../../../core/actor.ts';
 import { Members } from '../../../core/directory.ts';
 import type { Activity, MfaRequirement, Organization, Vote } from '../../../core/model.ts';
-import type { ActivityWithVotes } from '../../../core/store/activities.ts';
+import type { ActivityWithVotes } from '../../../core/store/activity-reader.ts';
 import type { UserSnapshot } from '../../../core/user-snapshot.ts';
 import { approvers, liveVotes, roundIsOpen } from '../../../engine/activities/rounds.ts';
 import { isTerminal } from '../../../engine/activities/status.ts';

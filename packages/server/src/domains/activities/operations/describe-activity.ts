@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ActivityReader } from '../../../core/store/activities.ts';
+import { ActivityReader } from '../../../core/store/activity-reader.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import { LIMITS } from '../../../lib/limits.ts';

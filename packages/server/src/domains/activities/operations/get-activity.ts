@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ActivityReader, type ActivityWithVotes } from '../../../core/store/activities.ts';
+import { ActivityReader, type ActivityWithVotes } from '../../../core/store/activity-reader.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { ActivityStatus } from '../../../core/model.ts';
-import { ActivityReader } from '../../../core/store/activities.ts';
+import { ActivityReader } from '../../../core/store/activity-reader.ts';
 import { defineQuery, type QueryContext } from '../../../engine/define.ts';
 import { chunks } from '../../../lib/collections.ts';
 import { parseIdCursor, toPageOf } from '../../../lib/pagination.ts';

@@ -5,6 +5,7 @@ import {
   checkSession,
   exposeSession,
   openLoginSession,
+  readLoginAhead,
   sessionProfileFor,
   signLoginSession,
 } from '../login-session.ts';
@@ -44,6 +45,7 @@ export const oauthLogin = defineActivity({
   async prepare(context, parameters, identified) {
     return { identified, login: await signLoginSession(context, parameters, identified.userId) };
   },
+  readAhead: (context, { login }) => readLoginAhead(context, login),
   async execute(context, { invalidateExisting }, { identified, login }) {
     await consumeIdentified(context, identified);
     return await openLoginSession(context, login, invalidateExisting);

@@ -11,6 +11,7 @@ import {
   checkSession,
   exposeSession,
   openLoginSession,
+  readLoginAhead,
   sessionProfileFor,
   signLoginSession,
 } from '../login-session.ts';
@@ -75,6 +76,7 @@ export const otpLogin = defineActivity({
   async prepare(context, parameters, { token, user }) {
     return { token, login: await signLoginSession(context, parameters, user.id) };
   },
+  readAhead: (context, { login }) => readLoginAhead(context, login),
   async execute(context, { invalidateExisting }, { token, login }) {
     const method = methodOfType(token.verificationType as OtpType);
     const { userId } = login;

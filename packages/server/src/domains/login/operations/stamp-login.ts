@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineActivity } from '../../../engine/define.ts';
 import { consumeForLogin } from '../login-proof.ts';
-import { checkSession, exposeSession, openLoginSession, signLoginSession } from '../login-session.ts';
+import { checkSession, exposeSession, openLoginSession, readLoginAhead, signLoginSession } from '../login-session.ts';
 import { sessionSentence } from '../sentences.ts';
 import { SESSION_PARAMS } from '../shapes/sessions.ts';
 
@@ -24,6 +24,7 @@ export const stampLogin = defineActivity({
   exposes: exposeSession,
   check: checkSession,
   prepare: (context, parameters) => signLoginSession(context, parameters, context.actor.userId),
+  readAhead: readLoginAhead,
   async execute(context, { invalidateExisting }, login) {
     const { userId, credential } = context.actor;
     if (credential.kind === 'attested') {

@@ -1,5 +1,6 @@
 import type { Activity, Organization } from '../../../core/model.ts';
-import { ActivityReader, ActivityStore } from '../../../core/store/activities.ts';
+import { ActivityStore } from '../../../core/store/activities.ts';
+import { ActivityReader } from '../../../core/store/activity-reader.ts';
 import { OrganizationReader, OrganizationStore } from '../../../core/store/organizations.ts';
 import { unproposedActivity } from '../../../engine/activities/unproposed.ts';
 import { announceActivity } from '../../../engine/announce-activity.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Vote } from '../../../core/model.ts';
-import { ActivityReader } from '../../../core/store/activities.ts';
+import { ActivityReader } from '../../../core/store/activity-reader.ts';
 import { defineQuery } from '../../../engine/define.ts';
 import { DecisionExplanationShape, VoteEvaluationShape } from '../../../engine/shapes/rules.ts';
 import { toTimestamp } from '../../../lib/clock.ts';

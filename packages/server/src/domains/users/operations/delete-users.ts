@@ -43,7 +43,7 @@ export const deleteUsers = defineActivity({
       throw new ApiError('INVALID_QUORUM', 'a member of the root quorum cannot be deleted: change the quorum first');
     }
     for (const userId of ids) {
-      const { apiKeys, authenticators, oauthProviders } = await store(UserStore).member(organizationId, userId);
+      const { apiKeys, authenticators, oauthProviders } = await store(UserStore).record(organizationId, userId);
       await store(TreeStore).remove(organizationId, [
         userId,
         ...apiKeys.map((key) => key.id),

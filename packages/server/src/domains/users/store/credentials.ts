@@ -1,78 +1,36 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { ApiKeyPlace, LastUse } from '../../../core/directory.ts';
 import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
-import { chunks } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import type { ApiKeyId, AuthenticatorId, OrganizationId, UserId } from '../../../lib/ids.ts';
+import type { OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { together } from '../../../lib/together.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import type { Schema } from '../../../storage/schema.ts';
-import { change, statement, unnamed } from '../../../storage/statement.ts';
-import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
+import { byIds, change, type NewRow, statement, unnamed } from '../../../storage/statement.ts';
+import { type Connection, keptValues, type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
-import type { ApiKeyTable, AuthenticatorTable } from '../tables.ts';
-
-export type ApiKeyRow = Selectable<ApiKeyTable>;
-export type AuthenticatorRow = Selectable<AuthenticatorTable>;
-
-export const toApiKey = (row: ApiKeyRow): ApiKey => ({
-  id: row.id as ApiKeyId,
-  userId: row.user_id as UserId,
-  name: row.name,
-  type: row.type as ApiKeyType,
-  publicKey: row.public_key,
-  sessionProfileId: row.session_profile_id ?? undefined,
-  expirationSeconds: row.expiration_seconds ?? undefined,
-  expiresAtMs: row.expires_at_ms ?? undefined,
-  firstUsedAtMs: row.first_used_at_ms ?? undefined,
-  createdAtMs: row.created_at_ms,
-  updatedAtMs: row.updated_at_ms,
-});
-
-export const toAuthenticator = (row: AuthenticatorRow): Authenticator => ({
-  id: row.id as AuthenticatorId,
-  userId: row.user_id as UserId,
-  name: row.name,
-  credentialId: row.credential_id,
-  publicKey: row.public_key,
-  rpIdHash: row.rp_id_hash,
-  aaguid: row.aaguid,
-  attestationType: row.attestation_type,
-  transports: JSON.parse(row.transports) as string[],
-  signCount: row.sign_count,
-  firstUsedAtMs: row.first_used_at_ms ?? undefined,
-  createdAtMs: row.created_at_ms,
-  updatedAtMs: row.updated_at_ms,
-});
+import type { AuthenticatorTable } from '../tables.ts';
+import {
+  fromApiKey,
+  fromAuthenticator,
+  insertAuthenticators,
+  insertKeys,
+  toApiKey,
+  toAuthenticator,
+} from './credential-rows.ts';
+import { forgetUses, noteUses } from './last-uses.ts';
 
 type CredentialTable = 'api_key' | 'authenticator';
 
-interface Key extends Record<string, unknown> {
+interface Scope extends Record<string, unknown> {
   readonly organizationId: string;
-  readonly id: string;
 }
-const forgetUse = change('last-use-delete', (db, { organizationId, id }: Key) =>
-  db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', '=', id),
-);
-
-/** Forgets when credentials or users that are deleted were last used. */
-export async function forgetUses(
-  db: Kysely<Schema>,
-  organizationId: OrganizationId,
-  ids: readonly string[],
-): Promise<void> {
-  const [id, ...others] = ids;
-  if (id !== undefined && others.length === 0) {
-    await forgetUse(db, { organizationId, id });
-    return;
-  }
-  for (const some of chunks(ids)) {
-    await db.deleteFrom('last_use').where('organization_id', '=', organizationId).where('id', 'in', some).execute();
-  }
+interface Key extends Scope {
+  readonly id: string;
 }
 
 const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Key) =>
@@ -91,41 +49,23 @@ const keysOfUser = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
-const deleteKey = change('api-key-delete', (db, { organizationId, id }: Key) =>
-  db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', '=', id),
+/** As an update of the user would. */
+const holdUser = statement(
+  'user-hold',
+  (_db, { organizationId, id }: Key) =>
+    sql`SELECT id FROM app_user WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`,
 );
 
-const toRow = (organizationId: string, key: ApiKey) => ({
-  organization_id: organizationId,
-  id: key.id as string,
-  user_id: key.userId as string,
-  name: key.name,
-  type: key.type as string,
-  public_key: key.publicKey,
-  session_profile_id: key.sessionProfileId ?? null,
-  expiration_seconds: key.expirationSeconds ?? null,
-  expires_at_ms: key.expiresAtMs ?? null,
-  first_used_at_ms: key.firstUsedAtMs ?? null,
-  created_at_ms: key.createdAtMs,
-  updated_at_ms: key.updatedAtMs,
-});
-const insertKey = change('api-key-insert', (db, row: ReturnType<typeof toRow>) =>
-  db.insertInto('api_key').values({
-    organization_id: row.organization_id,
-    id: row.id,
-    user_id: row.user_id,
-    name: row.name,
-    type: row.type,
-    public_key: row.public_key,
-    session_profile_id: row.session_profile_id,
-    expiration_seconds: row.expiration_seconds,
-    expires_at_ms: row.expires_at_ms,
-    first_used_at_ms: row.first_used_at_ms,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-  }),
-);
-const extendKey = change('api-key-extend', (db, row: ReturnType<typeof toRow>) =>
+const deletions = {
+  api_key: byIds('api-key-delete', (db, { organizationId }: Scope, ids) =>
+    db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', 'in', ids),
+  ),
+  authenticator: byIds('authenticator-delete', (db, { organizationId }: Scope, ids) =>
+    db.deleteFrom('authenticator').where('organization_id', '=', organizationId).where('id', 'in', ids),
+  ),
+};
+
+const extendKey = change('api-key-extend', (db, row: NewRow<'api_key'>) =>
   db
     .updateTable('api_key')
     .set({
@@ -149,40 +89,8 @@ const authenticatorsOf = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
-const toAuthenticatorRow = (organizationId: string, authenticator: Authenticator) => ({
-  organization_id: organizationId,
-  id: authenticator.id as string,
-  user_id: authenticator.userId as string,
-  name: authenticator.name,
-  credential_id: authenticator.credentialId,
-  public_key: authenticator.publicKey,
-  rp_id_hash: authenticator.rpIdHash,
-  aaguid: authenticator.aaguid,
-  attestation_type: authenticator.attestationType,
-  transports: JSON.stringify(authenticator.transports),
-  sign_count: authenticator.signCount,
-  first_used_at_ms: authenticator.firstUsedAtMs ?? null,
-  created_at_ms: authenticator.createdAtMs,
-  updated_at_ms: authenticator.updatedAtMs,
-});
-const insertAuthenticator = change('authenticator-insert', (db, row: ReturnType<typeof toAuthenticatorRow>) =>
-  db.insertInto('authenticator').values({
-    organization_id: row.organization_id,
-    id: row.id,
-    user_id: row.user_id,
-    name: row.name,
-    credential_id: row.credential_id,
-    public_key: row.public_key,
-    rp_id_hash: row.rp_id_hash,
-    aaguid: row.aaguid,
-    attestation_type: row.attestation_type,
-    transports: row.transports,
-    sign_count: row.sign_count,
-    first_used_at_ms: row.first_used_at_ms,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-  }),
-);
+
+const aheadKey = (organizationId: OrganizationId, userId: string): string => `${organizationId} ${userId}`;
 
 export class CredentialReader extends Reader {
   /** API keys that are there. */
@@ -257,7 +165,6 @@ export class CredentialReader extends Reader {
     return new Map(rows.map(({ id, expires_at_ms }) => [id, expires_at_ms ?? undefined]));
   }
 
-  /** A user's keys, oldest first; a user has few. */
   async hasApiKey(organizationId: OrganizationId, publicKey: string): Promise<boolean> {
     const row = await this.db
       .selectFrom('api_key')
@@ -268,6 +175,7 @@ export class CredentialReader extends Reader {
     return row !== undefined;
   }
 
+  /** A user's keys, oldest first; a user has few. */
   async apiKeysOfUser(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
     return (await keysOfUser(this.db, { organizationId, userId })).map(toApiKey);
   }
@@ -308,32 +216,42 @@ export class CredentialReader extends Reader {
 export class CredentialStore extends CredentialReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #ahead: ReadAhead;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#ahead = transaction.ahead;
+  }
+
+  /** Holds a user and reads its keys, for `heldKeys`. On SQLite they can be read later as well. */
+  async readKeysAhead(organizationId: OrganizationId, userId: string): Promise<void> {
+    if (this.kind === 'sqlite') return;
+    const [, keys] = await together([
+      holdUser(this.db, { organizationId, id: userId }),
+      this.apiKeysOfUser(organizationId, userId),
+    ]);
+    this.#ahead.keep('api_key', aheadKey(organizationId, userId), keys);
+  }
+
+  /** Undefined unless they were read ahead, and the transaction has changed no key since. */
+  heldKeys(organizationId: OrganizationId, userId: string): readonly ApiKey[] | undefined {
+    return this.#ahead.get('api_key', aheadKey(organizationId, userId)) as readonly ApiKey[] | undefined;
   }
 
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
-    const [first, ...others] = keys.map((key) => toRow(organizationId, key));
-    if (first === undefined) return;
-    if (others.length === 0) await insertKey(this.db, first);
-    else
-      await this.db
-        .insertInto('api_key')
-        .values([first, ...others])
-        .execute();
+    this.#ahead.forget('api_key');
+    await insertKeys(
+      this.db,
+      keys.map((key) => fromApiKey(organizationId, key)),
+    );
   }
 
   async insertAuthenticators(organizationId: OrganizationId, authenticators: readonly Authenticator[]): Promise<void> {
-    const [first, ...others] = authenticators.map((authenticator) => toAuthenticatorRow(organizationId, authenticator));
-    if (first === undefined) return;
-    if (others.length === 0) await insertAuthenticator(this.db, first);
-    else
-      await this.db
-        .insertInto('authenticator')
-        .values([first, ...others])
-        .execute();
+    await insertAuthenticators(
+      this.db,
+      authenticators.map((authenticator) => fromAuthenticator(organizationId, authenticator)),
+    );
   }
 
   async deleteCredentials(
@@ -362,7 +280,8 @@ export class CredentialStore extends CredentialReader {
 
   /** Gives a key another life under the same id; whose it is and which key it is stays. */
   async extendApiKey(organizationId: OrganizationId, key: ApiKey): Promise<void> {
-    await extendKey(this.db, toRow(organizationId, key));
+    this.#ahead.forget('api_key');
+    await extendKey(this.db, fromApiKey(organizationId, key));
   }
 
   async #delete(
@@ -371,41 +290,14 @@ export class CredentialStore extends CredentialReader {
     ids: readonly string[],
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
-    const [id, ...others] = ids;
-    if (id !== undefined && others.length === 0 && table === 'api_key')
-      await deleteKey(this.db, { organizationId, id });
-    else
-      await this.db
-        .deleteFrom(table)
-        .where('organization_id', '=', organizationId)
-        .where('id', 'in', [...ids])
-        .execute();
+    this.#ahead.forget('api_key');
+    await deletions[table](this.db, { organizationId }, ids);
     await forgetUses(this.db, organizationId, ids);
     await bury(this.db, organizationId, ids, reasonOf);
   }
 
   async noteLastUses(uses: readonly LastUse[]): Promise<void> {
-    const moments = new Map<string, { organization_id: string; id: string; used_at_ms: number }>();
-    for (const { organizationId, credentialId, userId, atMs } of uses) {
-      for (const id of credentialId === undefined ? [userId] : [userId, credentialId]) {
-        const known = moments.get(id)?.used_at_ms ?? 0;
-        moments.set(id, { organization_id: organizationId, id, used_at_ms: Math.max(known, atMs) });
-      }
-    }
-    // In one order, so that two processes do not wait for each other.
-    const rows = [...moments.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
-    const columns = { organization_id: 'text', id: 'text', used_at_ms: 'bigint' } as const;
-    const owned = (table: string) =>
-      sql`EXISTS (SELECT 1 FROM ${sql.table(table)} AS owner
-        WHERE owner.organization_id = noted.organization_id AND owner.id = noted.id)`;
-    // What was deleted meanwhile must not come back.
-    await sql`INSERT INTO last_use (organization_id, id, used_at_ms)
-      SELECT noted.organization_id, noted.id, noted.used_at_ms
-      FROM ${jsonRows(this.kind, 'noted', columns, JSON.stringify(rows))}
-      WHERE ${sql.join(['app_user', 'api_key', 'authenticator', 'oauth_provider'].map(owned), sql` OR `)}
-      ORDER BY noted.id
-      ON CONFLICT (organization_id, id) DO UPDATE SET used_at_ms = excluded.used_at_ms
-        WHERE excluded.used_at_ms > last_use.used_at_ms`.execute(this.db);
+    await noteUses(this.db, this.kind, uses);
   }
 
   /** Notes that a credential has stamped a request; only the first use is a write. */

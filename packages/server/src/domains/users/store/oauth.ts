@@ -8,7 +8,7 @@ import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { OauthProviderTable } from '../tables.ts';
-import { forgetUses } from './credentials.ts';
+import { forgetUses } from './last-uses.ts';
 
 export const toOauthProvider = (row: Selectable<OauthProviderTable>): OauthProvider => ({
   id: row.id as OauthProviderId,

@@ -7,7 +7,7 @@ import type { KeptValues } from '../../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../../storage/schema.ts';
 import { quickStatement, statement } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader } from '../../../storage/store.ts';
-import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credentials.ts';
+import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credential-rows.ts';
 import { toUser, type UserRow } from './users.ts';
 
 type Prefixed<Row, Prefix extends string> = { [Key in keyof Row & string as `${Prefix}${Key}`]: Row[Key] | null };

@@ -8,12 +8,13 @@ import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { deferredChange, statement, unnamed, variants } from '../../../storage/statement.ts';
+import { ask, deferredChange, quickStatement, statement, unnamed } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
-import type { UserTable } from '../tables.ts';
-import { forgetUses, toApiKey, toAuthenticator } from './credentials.ts';
+import type { UserTable, UserTagTable } from '../tables.ts';
+import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credential-rows.ts';
+import { forgetUses } from './last-uses.ts';
 import { toMfaPolicy } from './mfa.ts';
 import { toOauthProvider } from './oauth.ts';
 
@@ -36,10 +37,10 @@ interface Owner extends Record<string, unknown> {
   readonly userId: string;
 }
 
-const oneUser = statement('user', (db, { organizationId, userId }: Owner) =>
+const oneUser = quickStatement('user', (db, { organizationId, userId }: Owner) =>
   db.selectFrom('app_user').selectAll().where('organization_id', '=', organizationId).where('id', '=', userId),
 );
-const oneUserApiKeys = statement('user-api-keys', (db, { organizationId, userId }: Owner) =>
+const oneUserApiKeys = quickStatement('user-api-keys', (db, { organizationId, userId }: Owner) =>
   db
     .selectFrom('api_key')
     .selectAll()
@@ -47,7 +48,7 @@ const oneUserApiKeys = statement('user-api-keys', (db, { organizationId, userId 
     .where('user_id', '=', userId)
     .orderBy('id'),
 );
-const oneUserAuthenticators = statement('user-authenticators', (db, { organizationId, userId }: Owner) =>
+const oneUserAuthenticators = quickStatement('user-authenticators', (db, { organizationId, userId }: Owner) =>
   db
     .selectFrom('authenticator')
     .selectAll()
@@ -55,7 +56,7 @@ const oneUserAuthenticators = statement('user-authenticators', (db, { organizati
     .where('user_id', '=', userId)
     .orderBy('id'),
 );
-const oneUserTags = statement('user-tags', (db, { organizationId, userId }: Owner) =>
+const oneUserTags = quickStatement('user-tags', (db, { organizationId, userId }: Owner) =>
   db
     .selectFrom('user_tag')
     .selectAll()
@@ -63,7 +64,7 @@ const oneUserTags = statement('user-tags', (db, { organizationId, userId }: Owne
     .where('user_id', '=', userId)
     .orderBy('tag_id'),
 );
-const oneUserOauthProviders = statement('user-oauth-providers', (db, { organizationId, userId }: Owner) =>
+const oneUserOauthProviders = quickStatement('user-oauth-providers', (db, { organizationId, userId }: Owner) =>
   db
     .selectFrom('oauth_provider')
     .selectAll()
@@ -71,7 +72,7 @@ const oneUserOauthProviders = statement('user-oauth-providers', (db, { organizat
     .where('user_id', '=', userId)
     .orderBy('id'),
 );
-const oneUserMfaPolicies = statement('user-mfa-policies', (db, { organizationId, userId }: Owner) =>
+const oneUserMfaPolicies = quickStatement('user-mfa-policies', (db, { organizationId, userId }: Owner) =>
   db
     .selectFrom('mfa_policy')
     .selectAll()
@@ -161,9 +162,17 @@ interface UserRange extends Record<string, unknown> {
   readonly firstId: string;
   readonly lastId: string;
 }
-const ownedInRange = variants((_db, { organizationId, firstId, lastId }: UserRange, table) =>
-  ownedRows(table as OwnedTable, organizationId, sql`user_id >= ${firstId} AND user_id <= ${lastId}`),
-);
+const ownedInRange = <Name extends OwnedTable>(table: Name) =>
+  quickStatement(undefined, (_db, { organizationId, firstId, lastId }: UserRange) =>
+    ownedRows(table, organizationId, sql`user_id >= ${firstId} AND user_id <= ${lastId}`),
+  );
+const OWNED_IN_RANGE = {
+  apiKeys: ownedInRange('api_key'),
+  authenticators: ownedInRange('authenticator'),
+  tags: ownedInRange('user_tag'),
+  providers: ownedInRange('oauth_provider'),
+  mfaPolicies: ownedInRange('mfa_policy'),
+};
 
 /** All that the users of a range own, together. */
 const bytesInRange = statement('bytes owned by users', (_db, { organizationId, firstId, lastId }: UserRange) => {
@@ -189,6 +198,31 @@ function rangeOf(organizationId: OrganizationId, rows: readonly UserRow[]): User
   return { organizationId, firstId: ids[0] ?? '', lastId: ids.at(-1) ?? '' };
 }
 
+interface Credentials {
+  readonly apiKeys: readonly ApiKeyRow[];
+  readonly authenticators: readonly AuthenticatorRow[];
+  readonly tags: readonly Selectable<UserTagTable>[];
+}
+
+function withCredentials(rows: readonly UserRow[], { apiKeys, authenticators, tags }: Credentials): MemberRecord[] {
+  const keysOf = groupBy(apiKeys, (row) => row.user_id);
+  const authenticatorsOf = groupBy(authenticators, (row) => row.user_id);
+  const tagsOf = groupBy(tags, (row) => row.user_id);
+  return rows.map((row) => ({
+    id: row.id as UserId,
+    user: toUser(row),
+    apiKeys: (keysOf.get(row.id) ?? []).map(toApiKey),
+    authenticators: (authenticatorsOf.get(row.id) ?? []).map(toAuthenticator),
+    tagIds: (tagsOf.get(row.id) ?? []).map((tag) => tag.tag_id as TagId),
+  }));
+}
+
+/** Read in several statements. */
+interface FoundRecord extends UserRecord {
+  /** Whether the user was the same before and after them, so that they belong together. */
+  readonly isWhole: boolean;
+}
+
 export class UserReader extends Reader {
   async find(organizationId: OrganizationId, userId: string): Promise<User | undefined> {
     const [row] = await oneUser(this.db, { organizationId, userId });
@@ -212,15 +246,17 @@ export class UserReader extends Reader {
     return row && toUser(row);
   }
 
-  /** The user with its credentials and tags; the statements do not wait for each other. */
-  async member(organizationId: OrganizationId, userId: string): Promise<Omit<UserRecord, 'mfaPolicies'>> {
+  /** The user with its credentials, tags and MFA policies. */
+  async record(organizationId: OrganizationId, userId: string): Promise<FoundRecord> {
     const owner = { organizationId, userId };
-    const [[user], apiKeys, authenticators, providers, tags] = await Promise.all([
-      oneUser(this.db, owner),
-      oneUserApiKeys(this.db, owner),
-      oneUserAuthenticators(this.db, owner),
-      oneUserOauthProviders(this.db, owner),
-      oneUserTags(this.db, owner),
+    const [[user], apiKeys, authenticators, providers, tags, mfaPolicies, [after]] = await ask(this.db, [
+      oneUser.of(owner),
+      oneUserApiKeys.of(owner),
+      oneUserAuthenticators.of(owner),
+      oneUserOauthProviders.of(owner),
+      oneUserTags.of(owner),
+      oneUserMfaPolicies.of(owner),
+      oneUser.of(owner),
     ]);
     if (user === undefined) throw userNotFound();
     return {
@@ -230,16 +266,9 @@ export class UserReader extends Reader {
       authenticators: authenticators.map(toAuthenticator),
       oauthProviders: providers.map(toOauthProvider),
       tagIds: tags.map((tag) => tag.tag_id as TagId),
+      mfaPolicies: mfaPolicies.map(toMfaPolicy),
+      isWhole: user.revision === after?.revision,
     };
-  }
-
-  /** The same with its MFA policies. */
-  async record(organizationId: OrganizationId, userId: string): Promise<UserRecord> {
-    const [member, mfaPolicies] = await Promise.all([
-      this.member(organizationId, userId),
-      oneUserMfaPolicies(this.db, { organizationId, userId }),
-    ]);
-    return { ...member, mfaPolicies: mfaPolicies.map(toMfaPolicy) };
   }
 
   async page(organizationId: OrganizationId, request: PageRequest): Promise<Page<UserRecord>> {
@@ -270,42 +299,27 @@ export class UserReader extends Reader {
       const filter = sql`user_id IN (${sql.join(ids)})`;
       const owned = async <Name extends OwnedTable>(table: Name) =>
         (await ownedRows(table, organizationId, filter).execute(this.db)).rows;
-      records.push(...(await this.#withCredentials(rows, owned)));
+      const [apiKeys, authenticators, tags] = await Promise.all([
+        owned('api_key'),
+        owned('authenticator'),
+        owned('user_tag'),
+      ]);
+      records.push(...withCredentials(rows, { apiKeys, authenticators, tags }));
     }
     return records;
-  }
-
-  async #withCredentials(
-    rows: readonly UserRow[],
-    owned: <Name extends OwnedTable>(table: Name) => Promise<Selectable<Schema[Name]>[]>,
-  ): Promise<MemberRecord[]> {
-    const [apiKeys, authenticators, tags] = await Promise.all([
-      owned('api_key'),
-      owned('authenticator'),
-      owned('user_tag'),
-    ]);
-    const keysOf = groupBy(apiKeys, (row) => row.user_id);
-    const authenticatorsOf = groupBy(authenticators, (row) => row.user_id);
-    const tagsOf = groupBy(tags, (row) => row.user_id);
-    return rows.map((row) => ({
-      id: row.id as UserId,
-      user: toUser(row),
-      apiKeys: (keysOf.get(row.id) ?? []).map(toApiKey),
-      authenticators: (authenticatorsOf.get(row.id) ?? []).map(toAuthenticator),
-      tagIds: (tagsOf.get(row.id) ?? []).map((tag) => tag.tag_id as TagId),
-    }));
   }
 
   async #withAll(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
     if (rows.length === 0) return [];
     const range = rangeOf(organizationId, rows);
-    const owned = async <Name extends OwnedTable>(table: Name) =>
-      (await ownedInRange(table)(this.db, range)) as Selectable<Schema[Name]>[];
-    const [members, providers, mfaPolicies] = await Promise.all([
-      this.#withCredentials(rows, owned),
-      owned('oauth_provider'),
-      owned('mfa_policy'),
+    const [apiKeys, authenticators, tags, providers, mfaPolicies] = await ask(this.db, [
+      OWNED_IN_RANGE.apiKeys.of(range),
+      OWNED_IN_RANGE.authenticators.of(range),
+      OWNED_IN_RANGE.tags.of(range),
+      OWNED_IN_RANGE.providers.of(range),
+      OWNED_IN_RANGE.mfaPolicies.of(range),
     ]);
+    const members = withCredentials(rows, { apiKeys, authenticators, tags });
     const policiesOf = groupBy(mfaPolicies, (row) => row.user_id);
     const providersOf = groupBy(providers, (row) => row.user_id);
     return members.map((member) => ({

@@ -8,13 +8,12 @@ import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import { deferred, statement } from '../../../storage/statement.ts';
+import { deferredInsertion, type NewRow, statement } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Wallet, WalletAccount } from '../model.ts';
 import type { WalletAccountTable, WalletTable } from '../tables.ts';
 
-const ROWS_PER_INSERT = 500;
 /** Accounts of one wallet that a statement deletes: many more would take longer than a statement may. */
 const ROWS_PER_DELETE = 10_000;
 
@@ -43,9 +42,6 @@ export const toAccount = (row: Selectable<WalletAccountTable>): WalletAccount =>
   updatedAtMs: row.updated_at_ms,
 });
 
-/** A row as values to bind. */
-type Fields<Row> = { readonly [Name in keyof Row]: Row[Name] };
-
 interface Key extends Record<string, unknown> {
   readonly organizationId: string;
   readonly id: string;
@@ -67,39 +63,34 @@ const accountsByAddress = statement('wallet-accounts-by-address', (db, { organiz
     .limit(10),
 );
 
-const insertWallet = deferred('wallet-insert', (db, row: Fields<WalletTable>) =>
-  db.insertInto('wallet').values({
-    organization_id: row.organization_id,
-    id: row.id,
-    name: row.name,
-    sealed_seed: row.sealed_seed,
-    exported: row.exported,
-    imported: row.imported,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-  }),
-);
-/** Most requests add one account, for which no statement has to be made. */
-const insertAccount = deferred('wallet-account-insert', (db, row: Fields<WalletAccountTable>) =>
-  db.insertInto('wallet_account').values({
-    organization_id: row.organization_id,
-    id: row.id,
-    wallet_id: row.wallet_id,
-    name: row.name,
-    curve: row.curve,
-    path: row.path,
-    path_key: row.path_key,
-    address_format: row.address_format,
-    address: row.address,
-    address_key: row.address_key,
-    public_key: row.public_key,
-    exported: row.exported,
-    created_at_ms: row.created_at_ms,
-    updated_at_ms: row.updated_at_ms,
-  }),
-);
+const insertWallets = deferredInsertion('wallet-insert', 'wallet', [
+  'organization_id',
+  'id',
+  'name',
+  'sealed_seed',
+  'exported',
+  'imported',
+  'created_at_ms',
+  'updated_at_ms',
+]);
+const insertAccounts = deferredInsertion('wallet-account-insert', 'wallet_account', [
+  'organization_id',
+  'id',
+  'wallet_id',
+  'name',
+  'curve',
+  'path',
+  'path_key',
+  'address_format',
+  'address',
+  'address_key',
+  'public_key',
+  'exported',
+  'created_at_ms',
+  'updated_at_ms',
+]);
 
-const accountRow = (organizationId: OrganizationId, account: WalletAccount): Fields<WalletAccountTable> => ({
+const fromAccount = (organizationId: OrganizationId, account: WalletAccount): NewRow<'wallet_account'> => ({
   organization_id: organizationId,
   id: account.id,
   wallet_id: account.walletId,
@@ -275,7 +266,7 @@ export class WalletStore extends WalletReader {
   }
 
   async insert(organizationId: OrganizationId, wallet: Wallet): Promise<void> {
-    await insertWallet(this.db, {
+    const row = {
       organization_id: organizationId,
       id: wallet.id,
       name: wallet.name,
@@ -284,22 +275,15 @@ export class WalletStore extends WalletReader {
       imported: wallet.imported ? 1 : 0,
       created_at_ms: wallet.createdAtMs,
       updated_at_ms: wallet.updatedAtMs,
-    });
+    };
+    await insertWallets(this.db, [row]);
   }
 
   async insertAccounts(organizationId: OrganizationId, accounts: readonly WalletAccount[]): Promise<void> {
-    const [first] = accounts;
-    if (first !== undefined && accounts.length === 1) {
-      await insertAccount(this.db, accountRow(organizationId, first));
-      return;
-    }
-    for (let start = 0; start < accounts.length; start += ROWS_PER_INSERT) {
-      const some = accounts.slice(start, start + ROWS_PER_INSERT);
-      await this.db
-        .insertInto('wallet_account')
-        .values(some.map((account) => accountRow(organizationId, account)))
-        .execute();
-    }
+    await insertAccounts(
+      this.db,
+      accounts.map((account) => fromAccount(organizationId, account)),
+    );
   }
 
   async rename(

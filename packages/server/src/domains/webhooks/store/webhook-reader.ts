@@ -277,7 +277,8 @@ export class WebhookReader extends Reader {
   ): Promise<readonly WebhookEndpoint[]> {
     const rootId = parentId ?? organizationId;
     const name = `${organizationId} ${rootId}`;
-    const known = this.#listeners?.get(name) ?? (this.ahead?.get(name) as WebhookEndpoint[] | undefined);
+    const known =
+      this.#listeners?.get(name) ?? (this.ahead?.get('webhook_endpoint', name) as WebhookEndpoint[] | undefined);
     if (known !== undefined) return known;
     const moment = this.#listeners?.moment ?? 0;
     const endpoints = (await activeEndpoints(this.db, { organizationId, parentId: rootId })).map(toEndpoint);
@@ -290,7 +291,7 @@ export class WebhookReader extends Reader {
   async readAhead(organizationId: OrganizationId, parentId: OrganizationId | undefined): Promise<void> {
     if (this.kind === 'sqlite') return;
     const endpoints = await this.listeners(organizationId, parentId);
-    this.ahead?.keep(`${organizationId} ${parentId ?? organizationId}`, endpoints);
+    this.ahead?.keep('webhook_endpoint', `${organizationId} ${parentId ?? organizationId}`, endpoints);
   }
 
   /** Bytes of all endpoints of an organization, each with forty thousand more, for the delivery that an event makes. */

@@ -3,7 +3,7 @@ import { chunks } from '../../../lib/collections.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../../lib/ids.ts';
 import type { DatabaseKind } from '../../../storage/dialect.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
-import { deferred } from '../../../storage/statement.ts';
+import { deferred, deferredInsertion, type NewRow } from '../../../storage/statement.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { WebhookAttempt, WebhookEndpoint, WebhookEvent } from '../model.ts';
 import { WebhookQueue } from './webhook-queue.ts';
@@ -21,35 +21,30 @@ export interface FinishedDelivery extends NewDelivery {
   readonly attempt: WebhookAttempt;
 }
 
-interface EventValues extends Record<string, unknown> {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly type: string;
-  readonly aboutId: string;
-  readonly activityId: string | null;
-  readonly body: string;
-  readonly bodyLength: number;
-  readonly createdAtMs: number;
-}
+const insertEvents = deferredInsertion('webhook-event-insert', 'webhook_event', [
+  'organization_id',
+  'id',
+  'event_type',
+  'about_id',
+  'activity_id',
+  'body',
+  'description',
+  'body_length',
+  'kept_since_ms',
+  'created_at_ms',
+]);
 
-const insertEventRow = deferred('webhook-event-insert', (db, event: EventValues) =>
-  db.insertInto('webhook_event').values({
-    organization_id: event.organizationId,
-    id: event.id,
-    event_type: event.type,
-    about_id: event.aboutId,
-    activity_id: event.activityId,
-    body: event.body,
-    body_length: event.bodyLength,
-    kept_since_ms: event.createdAtMs,
-    created_at_ms: event.createdAtMs,
-  }),
-);
-
-const toEventValues = (event: WebhookEvent): EventValues => ({
-  ...event,
-  activityId: event.activityId ?? null,
-  bodyLength: event.body.length,
+const fromEvent = (event: WebhookEvent): NewRow<'webhook_event'> => ({
+  organization_id: event.organizationId,
+  id: event.id,
+  event_type: event.type,
+  about_id: event.aboutId,
+  activity_id: event.activityId ?? null,
+  body: event.body,
+  description: null,
+  body_length: event.body.length,
+  kept_since_ms: event.createdAtMs,
+  created_at_ms: event.createdAtMs,
 });
 
 interface DeliveriesValues extends Record<string, unknown> {
@@ -94,7 +89,7 @@ const DELIVERY_ROWS = {
 
 export class WebhookStore extends WebhookQueue {
   async insertEndpoint(endpoint: WebhookEndpoint): Promise<void> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     await this.db
       .insertInto('webhook_endpoint')
       .values({
@@ -126,7 +121,7 @@ export class WebhookStore extends WebhookQueue {
 
   /** Changes what can change of an endpoint, and lets it be tried again at once. */
   async updateEndpoint(endpoint: WebhookEndpoint): Promise<void> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     const { numUpdatedRows } = await this.db
       .updateTable('webhook_endpoint')
       .set({
@@ -155,7 +150,7 @@ export class WebhookStore extends WebhookQueue {
     url: string,
     nowMs: number,
   ): Promise<boolean> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     const { numUpdatedRows } = await this.db
       .updateTable('webhook_endpoint')
       .set({ is_active: 0, updated_at_ms: nowMs })
@@ -172,7 +167,7 @@ export class WebhookStore extends WebhookQueue {
    * and by, see `purge`, and events that were for it alone go with their age.
    */
   async deleteEndpoint(organizationId: OrganizationId, id: string): Promise<void> {
-    this.ahead?.forget();
+    this.ahead?.forget('webhook_endpoint');
     const { numDeletedRows } = await this.db
       .deleteFrom('webhook_endpoint')
       .where('organization_id', '=', organizationId)
@@ -190,7 +185,7 @@ export class WebhookStore extends WebhookQueue {
   /** Makes an event part of the transaction: it is delivered if and only if that commits. */
   async insertEvent(event: WebhookEvent, deliveries: readonly NewDelivery[]): Promise<void> {
     await Promise.all([
-      insertEventRow(this.db, toEventValues(event)),
+      insertEvents(this.db, [fromEvent(event)]),
       insertPending[this.kind](this.db, {
         organizationId: event.organizationId,
         eventId: event.id,
@@ -244,7 +239,7 @@ export class WebhookStore extends WebhookQueue {
 
   /** An event with a delivery that has been made already and is not made again by itself. */
   async insertFinished(event: WebhookEvent, delivery: FinishedDelivery): Promise<void> {
-    await insertEventRow(this.db, toEventValues(event));
+    await insertEvents(this.db, [fromEvent(event)]);
     await this.db
       .insertInto('webhook_delivery')
       .values({
