@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { OtpType } from '../../../core/contact.ts';
 import type { OrganizationId, OtpId, UserId } from '../../../lib/ids.ts';
 import { findRow } from '../../../storage/organization-rows.ts';
-import { change, statement } from '../../../storage/statement.ts';
+import { change, insertion, statement } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import { sweepExpired } from '../../../storage/sweep.ts';
 import type { Otp } from '../model.ts';
@@ -35,32 +35,19 @@ const codesOfContact = statement(
       .where('contact_key', '=', contactKey)
       .orderBy('id', 'desc'),
 );
-interface CodeRow extends Code {
-  readonly type: string;
-  readonly contact: string;
-  readonly contactKey: string;
-  readonly userId: string | null;
-  readonly isEncrypted: number;
-  readonly sealedOtp: Uint8Array;
-  readonly attempts: number;
-  readonly expiresAtMs: number;
-  readonly createdAtMs: number;
-}
-const insertCode = change('otp-insert', (db, otp: CodeRow) =>
-  db.insertInto('otp').values({
-    organization_id: otp.organizationId,
-    id: otp.id,
-    type: otp.type,
-    contact: otp.contact,
-    contact_key: otp.contactKey,
-    user_id: otp.userId,
-    is_encrypted: otp.isEncrypted,
-    sealed_otp: otp.sealedOtp,
-    attempts_left: otp.attempts,
-    expires_at_ms: otp.expiresAtMs,
-    created_at_ms: otp.createdAtMs,
-  }),
-);
+const insertCodes = insertion('otp-insert', 'otp', [
+  'organization_id',
+  'id',
+  'type',
+  'contact',
+  'contact_key',
+  'user_id',
+  'is_encrypted',
+  'sealed_otp',
+  'attempts_left',
+  'expires_at_ms',
+  'created_at_ms',
+]);
 /** One statement, so that no two take the same attempt. */
 const takeOne = change('otp-attempt', (db, { organizationId, id, nowMs }: Code & { readonly nowMs: number }) =>
   db
@@ -103,12 +90,21 @@ export class OtpStore extends OtpReader {
         .where('id', 'in', surplus)
         .execute();
     }
-    await insertCode(this.db, {
-      ...otp,
-      organizationId,
-      userId: otp.userId ?? null,
-      isEncrypted: otp.isEncrypted ? 1 : 0,
-    });
+    await insertCodes(this.db, [
+      {
+        organization_id: organizationId,
+        id: otp.id,
+        type: otp.type,
+        contact: otp.contact,
+        contact_key: otp.contactKey,
+        user_id: otp.userId ?? null,
+        is_encrypted: otp.isEncrypted ? 1 : 0,
+        sealed_otp: otp.sealedOtp,
+        attempts_left: otp.attempts,
+        expires_at_ms: otp.expiresAtMs,
+        created_at_ms: otp.createdAtMs,
+      },
+    ]);
   }
 
   /** Takes one attempt, if the code is alive and has one left. */
