@@ -9,6 +9,8 @@ const SHUNNED_MS = 5000;
 const SHUNNED_MESSAGE = 'this address sent too many requests without waiting for answers';
 /** A connection that did nothing for so long makes room for one of the same client. */
 const IDLE_MS = 2000;
+/** The longest that a gate tells anybody to stay away. */
+const COME_AGAIN_SECONDS_MAX = 16;
 /** How many of the refused may come again in a millisecond, so that to refuse them once more costs little. */
 const AGAIN_PER_MS = 0.2;
 
@@ -95,10 +97,11 @@ export class Connections {
     if (connection !== undefined) connection.lastActiveMs = this.#settings.nowMs();
   }
 
-  /** Notes that its client was told to come again after so long. */
+  /** Notes that its client was told to come again after so long; what is longer than admission ever asks for counts as that. */
   comeAgain(socket: Socket, seconds: number): void {
     const connection = this.#open.get(socket);
-    if (connection !== undefined) connection.comesAgainAtMs = this.#settings.nowMs() + seconds * 1000;
+    if (connection === undefined) return;
+    connection.comesAgainAtMs = this.#settings.nowMs() + Math.min(seconds, COME_AGAIN_SECONDS_MAX) * 1000;
   }
 
   /** Notes that a request begins or ends. */

@@ -65,7 +65,7 @@ export const inTurn = (
 interface LockOptions {
   /** The organization that decides, where it is not the caller's own. */
   readonly authorityId?: OrganizationId;
-  /** What can be read as soon as the locks are held. */
+  /** What is taken and read as soon as the organizations are held. */
   readonly alongside?: () => Promise<unknown> | undefined;
 }
 
@@ -81,11 +81,13 @@ export async function lockFor(
 ): Promise<Authority> {
   // Sent together and done in this order. The parent first, always: who holds a sub-organization never waits for its
   // parent. On PostgreSQL each statement sees what those before it waited for.
-  const [parent, target, isPresent] = await together([
+  // The credential is looked for last: whoever removes it without holding the organization holds its user, whom `alongside`
+  // waits for where the credential could be used to make another one.
+  const [parent, target, , isPresent] = await together([
     authorityId === actor.organizationId ? undefined : stores(OrganizationStore).lock(authorityId, 'shared'),
     stores(OrganizationStore).lock(actor.organizationId, mode),
-    credentialExists(stores, actor),
     alongside?.(),
+    credentialExists(stores, actor),
   ]);
   if (target.deletedAtMs !== undefined || parent?.deletedAtMs !== undefined) throw organizationNotFound();
   if (!isPresent) {

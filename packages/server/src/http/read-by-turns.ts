@@ -52,8 +52,9 @@ export class ReadByTurns {
       this.#readAgain.delete(connection);
       const line = this.#lines.get(connection.client);
       if (line !== undefined) line.requests += 1;
-      // Who was told to come again later was silent until then, and did not wait.
-      return Math.min(nowMs, Math.max(heldSinceMs, connection.comesAgainAtMs));
+      // Who was told to come again later, and did, was silent until then, and did not wait.
+      const { comesAgainAtMs } = connection;
+      return comesAgainAtMs > nowMs ? heldSinceMs : Math.max(heldSinceMs, comesAgainAtMs);
     }
     if (!isYoung(connection, nowMs)) this.#count(connection, nowMs);
     return nowMs;

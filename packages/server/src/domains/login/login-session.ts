@@ -62,9 +62,11 @@ export async function signLoginSession(
   return { userId, key, seconds, sessionProfileId: profile?.id, session };
 }
 
-/** What `openLoginSession` begins with. */
-export const readLoginAhead = ({ store, actor }: ReadAheadContext, { userId }: LoginSession): Promise<void> =>
-  store(CredentialStore).readKeysAhead(actor.organizationId, userId);
+/** What `addSessionKey` begins with: holds the user, before the caller's credential is looked for once more. */
+export const readLoginAhead = (
+  { store, actor }: ReadAheadContext,
+  { userId }: Pick<LoginSession, 'userId'>,
+): Promise<void> => store(CredentialStore).readKeysAhead(actor.organizationId, userId);
 
 /** Registers the key of the session, and answers with the session. */
 export async function openLoginSession(

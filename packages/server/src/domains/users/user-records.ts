@@ -6,6 +6,8 @@ import { renderUser, type WireUser } from './render/user.ts';
 import { UserReader } from './store/users.ts';
 
 const ENTRIES_MAX = 10_000;
+/** A user who keeps changing is shown as it was in between. */
+const READ_AGAIN_MAX = 3;
 
 /** Wire records of users, kept by revision: every change to a user raises it, so a hit is never stale. */
 export class UserRecords {
@@ -15,7 +17,10 @@ export class UserRecords {
     const key = `${organizationId} ${user.id} ${user.revision}`;
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    const record = await read(UserReader).record(organizationId, user.id);
+    let record = await read(UserReader).record(organizationId, user.id);
+    for (let again = 0; !record.isWhole && again < READ_AGAIN_MAX; again += 1) {
+      record = await read(UserReader).record(organizationId, user.id);
+    }
     // A vote is not the place for what its voter has to prove elsewhere.
     const wire = renderUser({ ...record, mfaPolicies: [] });
     if (record.isWhole && record.user.revision === user.revision) this.#cache.set(key, wire);

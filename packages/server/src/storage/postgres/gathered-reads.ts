@@ -1,4 +1,5 @@
 import type { QueryResult } from 'kysely';
+import { chunks } from '../../lib/collections.ts';
 import type { BoundStatement } from '../connection-dialect.ts';
 import { isTooLate } from './errors.ts';
 
@@ -44,19 +45,12 @@ export class GatheredReads {
 
   #flush(): void {
     const deadlineMs = performance.now() + this.#timeoutMs;
-    let some: Group[] = [];
-    let count = 0;
-    for (const group of this.#waiting) {
-      if (count > 0 && count + group.reads.length > TOGETHER_MAX) {
-        void this.#send(some, deadlineMs);
-        some = [];
-        count = 0;
-      }
-      some.push(group);
-      count += group.reads.length;
-    }
+    const all = this.#waiting;
     this.#waiting = [];
-    void this.#send(some, deadlineMs);
+    // Several of one caller have a connection of their own: who only wants to be known does not wait behind a list.
+    for (const group of all) if (group.reads.length > 1) void this.#send([group], deadlineMs);
+    const single = all.filter(({ reads }) => reads.length === 1);
+    for (const some of chunks(single, TOGETHER_MAX)) void this.#send(some, deadlineMs);
   }
 
   async #send(groups: readonly Group[], deadlineMs: number): Promise<void> {

@@ -16,6 +16,8 @@ afterEach(() => {
 class FakePool {
   totalCount = 0;
   idle: number[] = [];
+  /** One that was given back while somebody waits for an idle one: the driver hands it straight on. */
+  handed: number | undefined;
   #opened = 0;
   readonly opening: { done(): void; fail(error: Error): void }[] = [];
 
@@ -26,7 +28,8 @@ class FakePool {
   async connect(): Promise<number> {
     // As the driver does: what is idle now is handed out in a moment, if it is still there.
     if (this.idle.length > 0) await Promise.resolve();
-    const idle = this.idle.pop();
+    const idle = this.handed ?? this.idle.pop();
+    this.handed = undefined;
     if (idle !== undefined) return idle;
     this.totalCount += 1;
     return await new Promise<number>((resolve, reject) => {
@@ -54,7 +57,9 @@ function open() {
     pool.idle.push(connection);
     lending.serve();
   };
-  const lending = new Lending<number>({ connections: pool, max: MAX, waitMs: WAIT_MS, giveBack });
+  const failures: string[] = [];
+  const onFailure = ({ message }: Error): void => void failures.push(message);
+  const lending = new Lending<number>({ connections: pool, max: MAX, waitMs: WAIT_MS, giveBack, onFailure });
   /** Who has which connection, in the order in which they got it. */
   const lent: [who: string, connection: number | string][] = [];
   const borrow = async (who: string, organizationId = ''): Promise<void> => {
@@ -63,7 +68,7 @@ function open() {
       (error: Error) => lent.push([who, error.message]),
     );
   };
-  return { pool, lending, lent, borrow, giveBack };
+  return { pool, lending, lent, failures, borrow, giveBack };
 }
 
 const settle = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(0));
@@ -111,6 +116,22 @@ test('two who come in one turn do not both count on the same idle connection', a
   expect(pool.opening).toHaveLength(1);
 });
 
+test('one that is given back while another is on its way to somebody serves the next', async () => {
+  const { pool, lending, lent, borrow } = open();
+  pool.totalCount = MAX;
+  void borrow('a');
+  void borrow('b');
+  pool.idle.push(1);
+  lending.serve();
+  pool.handed = 2;
+  lending.serve();
+  await settle();
+  expect(lent).toEqual([
+    ['a', 2],
+    ['b', 1],
+  ]);
+});
+
 test('organizations take turns', async () => {
   const { pool, lent, borrow, giveBack } = open();
   for (const who of ['one 1', 'one 2', 'one 3', 'one 4']) void borrow(who, 'one');
@@ -141,12 +162,13 @@ test('without any connection everybody who waits hears why', async () => {
 });
 
 test('while others are in use, a connection that cannot be opened fails nobody', async () => {
-  const { pool, lent, borrow, giveBack } = open();
+  const { pool, lent, failures, borrow, giveBack } = open();
   pool.totalCount = 1;
   void borrow('a');
   pool.opening[0]?.fail(new Error('too many connections'));
   await settle();
   expect(lent).toEqual([]);
+  expect(failures).toEqual(['too many connections']);
   giveBack(1);
   await settle();
   expect(lent).toEqual([['a', 1]]);

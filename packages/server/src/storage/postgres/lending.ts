@@ -13,6 +13,8 @@ export interface LendingOptions<Connection> {
   readonly waitMs: number;
   /** Leaves a connection that nobody waits for with the others. */
   readonly giveBack: (connection: Connection) => void;
+  /** Hears why a connection could not be opened that nobody waited for alone. */
+  readonly onFailure: (error: Error) => void;
 }
 
 interface Waiting<Connection> {
@@ -94,11 +96,13 @@ export class Lending<Connection> {
       return await this.#options.connections.connect();
     } finally {
       this.#taken -= 1;
+      // Another may have been given back meanwhile, which this one was taken for.
+      this.serve();
     }
   }
 
   async #open(): Promise<void> {
-    const { connections, giveBack, waitMs } = this.#options;
+    const { connections, giveBack, onFailure, waitMs } = this.#options;
     this.#opening += 1;
     let counts = true;
     const end = (): void => {
@@ -122,6 +126,7 @@ export class Lending<Connection> {
       end();
       // Where others are open, or are being opened, they serve those who wait.
       if (connections.totalCount === 0) this.#refuseAll(error as Error);
+      else onFailure(error as Error);
     }
   }
 

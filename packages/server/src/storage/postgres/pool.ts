@@ -15,6 +15,7 @@ const WAITING_MAX = 1024;
 /** The server gives up a little earlier than this program, so that its answer is still heard. */
 export const serverTimeoutMs = (leftMs: number): number => Math.max(1, Math.round(leftMs * 0.9));
 const IDLE_IN_TRANSACTION_MS = 15_000;
+const FAILURE_TOLD_MS = 5000;
 
 export interface PoolOptions {
   readonly url: string;
@@ -61,6 +62,7 @@ export class SessionPool {
       max: size,
       waitMs: acquireMs,
       giveBack: (client) => client.release(),
+      onFailure: atMostEvery(FAILURE_TOLD_MS, onIdleError),
     });
     this.#pool.on('error', onIdleError);
     // A client in use has no listener of the pool, and an 'error' that nobody hears ends the process. Its statements
@@ -135,3 +137,14 @@ async function requireServer(client: pg.PoolClient, pool: PoolLoad['pool'], time
 }
 
 const readOnly = (message: string): Error => Object.assign(new Error(message), { code: '25006' });
+
+/** Many connections fail for one reason, which is told now and then. */
+function atMostEvery(intervalMs: number, tell: (error: Error) => void): (error: Error) => void {
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    const nowMs = performance.now();
+    if (nowMs - toldAtMs < intervalMs) return;
+    toldAtMs = nowMs;
+    tell(error);
+  };
+}

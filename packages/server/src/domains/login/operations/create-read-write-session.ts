@@ -7,6 +7,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { UserId } from '../../../lib/ids.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
 import { UserReader, UserStore } from '../../users/store/users.ts';
+import { readLoginAhead } from '../login-session.ts';
 import { sessionSentence } from '../sentences.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from '../session-keys.ts';
 import { SecondsShape } from '../shapes/sessions.ts';
@@ -73,6 +74,7 @@ export const createReadWriteSession = defineActivity({
   async prepare({ keyring }, { targetPublicKey }, user) {
     return { user, ...(await keyring.createCredential(targetKeyOf(targetPublicKey))) };
   },
+  readAhead: (context, { user }) => readLoginAhead(context, { userId: user.id }),
   async execute(context, parameters, { user, publicKey, credentialBundle }) {
     const { store, actor, nowMs } = context;
     const { organizationId, organization } = actor;

@@ -8,6 +8,7 @@ import { EMAIL_AUTH_FEATURE, requireFeature } from '../../../engine/login-featur
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { NameShape } from '../../../lib/shapes.ts';
 import { emailAuthMail } from '../../messages/templates/bundle.ts';
+import { readLoginAhead } from '../login-session.ts';
 import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from '../mailed-key.ts';
 import { methodOfType, userOfContact } from '../otp/contacts.ts';
 import { sessionKeyName } from '../session-keys.ts';
@@ -59,6 +60,7 @@ export const emailAuth = defineActivity({
     const usual = { templateId: proxy?.settings.emailAuthTemplateId, field: 'emailAuthTemplateId' };
     return await prepareMailedKey(context, parameters, user, emailAuthMail, usual);
   },
+  readAhead: (context, { user }) => readLoginAhead(context, { userId: user.id }),
   async execute(context, { apiKeyName, invalidateExisting }, mailed) {
     const { id } = await storeMailedKey(context, mailed, {
       type: 'CREDENTIAL_TYPE_EMAIL_AUTH_KEY_P256',

@@ -5,6 +5,7 @@ import { defineActivity, legacy } from '../../../engine/define.ts';
 import { EMAIL_RECOVERY_FEATURE, requireFeature } from '../../../engine/login-features.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { recoveryMail } from '../../messages/templates/bundle.ts';
+import { readLoginAhead } from '../login-session.ts';
 import { checkMailedKey, prepareMailedKey, storeMailedKey, withAppName } from '../mailed-key.ts';
 import { userOfContact } from '../otp/contacts.ts';
 import { sessionKeyName } from '../session-keys.ts';
@@ -43,6 +44,7 @@ export const initUserEmailRecovery = defineActivity({
     return await userOfContact(context, 'email', email);
   },
   prepare: (context, parameters, user) => prepareMailedKey(context, parameters, user, recoveryMail),
+  readAhead: (context, { user }) => readLoginAhead(context, { userId: user.id }),
   async execute(context, _parameters, mailed) {
     await storeMailedKey(context, mailed, {
       type: 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256',

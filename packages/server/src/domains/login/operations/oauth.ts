@@ -5,6 +5,7 @@ import { defineActivity } from '../../../engine/define.ts';
 import { targetKeyOf } from '../../../engine/holder.ts';
 import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { NameShape } from '../../../lib/shapes.ts';
+import { readLoginAhead } from '../login-session.ts';
 import { consumeIdentified, identify } from '../oauth/identify.ts';
 import { sessionSentence } from '../sentences.ts';
 import { addSessionKey, parseSessionSeconds, SESSION_SECONDS, sessionKeyName } from '../session-keys.ts';
@@ -41,6 +42,7 @@ export const oauth = defineActivity({
   async prepare({ keyring }, { targetPublicKey }, identified) {
     return { identified, ...(await keyring.createCredential(targetKeyOf(targetPublicKey))) };
   },
+  readAhead: (context, { identified }) => readLoginAhead(context, identified),
   async execute(context, parameters, { identified, publicKey, credentialBundle }) {
     const { actor, nowMs } = context;
     const { organizationId, organization } = actor;

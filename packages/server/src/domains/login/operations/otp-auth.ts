@@ -7,6 +7,7 @@ import { TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { NameShape, textShape } from '../../../lib/shapes.ts';
 import { markVerified } from '../../users/contacts.ts';
 import { UserReader } from '../../users/store/users.ts';
+import { readLoginAhead } from '../login-session.ts';
 import { checkCode, findCode, takeAttempt, useCode, wrongCode } from '../otp/attempts.ts';
 import { contactOfType, methodOfType } from '../otp/contacts.ts';
 import { sessionSentence } from '../sentences.ts';
@@ -54,6 +55,7 @@ export const otpAuth = defineActivity({
     await checkCode(context, otp, { code: otpCode });
     return { otp, user, ...(await context.keyring.createCredential(targetKeyOf(targetPublicKey))) };
   },
+  readAhead: (context, { user }) => readLoginAhead(context, { userId: user.id }),
   async execute(context, parameters, { otp, user, publicKey, credentialBundle }) {
     const { store, actor, nowMs } = context;
     const { apiKeyName, expirationSeconds, invalidateExisting } = parameters;

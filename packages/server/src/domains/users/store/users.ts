@@ -9,7 +9,7 @@ import { bytesOf } from '../../../storage/bytes-of.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { ask, deferredChange, quickStatement, statement, unnamed } from '../../../storage/statement.ts';
-import { Reader, type Transaction } from '../../../storage/store.ts';
+import { type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
 import type { UserTable, UserTagTable } from '../tables.ts';
@@ -366,10 +366,12 @@ export interface NewUser {
 export class UserStore extends UserReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #ahead: ReadAhead;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#ahead = transaction.ahead;
   }
 
   /** Holds the user until the transaction ends, for rules that count its credentials. */
@@ -494,6 +496,7 @@ export class UserStore extends UserReader {
         .execute();
     }
     await forgetUses(this.db, organizationId, ids);
+    this.#ahead.forget('api_key');
     for (const table of ['api_key', 'authenticator', 'oauth_provider', 'read_session', 'user_tag', 'otp'] as const) {
       await this.db
         .deleteFrom(table)
