@@ -17,6 +17,15 @@ export const KEYRING_ERROR_CODES = [
    * The keyring process is gone, still starting or has too much to do, or a service key is not loaded: later, again.
    */
   'UNAVAILABLE',
+  /** As many exports as a minute may have were made: later, again, after `retryAfterSeconds`. */
+  'TOO_MANY_EXPORTS',
+  /** One call asks for more exports than a minute may have, so that waiting does not help. */
+  'TOO_MANY_EXPORTS_AT_ONCE',
+  /** The same of imports. */
+  'TOO_MANY_IMPORTS',
+  'TOO_MANY_IMPORTS_AT_ONCE',
+  /** A call that this line does not have: administration on a service's line, or an export on another thread's. */
+  'NOT_ALLOWED',
 ] as const;
 
 export type KeyringErrorCode = (typeof KEYRING_ERROR_CODES)[number];
@@ -25,10 +34,12 @@ export type KeyringErrorCode = (typeof KEYRING_ERROR_CODES)[number];
 export class KeyringError extends Error {
   override readonly name = 'KeyringError';
   readonly code: KeyringErrorCode;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: KeyringErrorCode, message: string) {
+  constructor(code: KeyringErrorCode, message: string, retryAfterSeconds?: number) {
     super(message);
     this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -2,8 +2,12 @@ import type { Keyring } from './keyring.ts';
 import type { LaunchedKeyring } from './launch.ts';
 import type { KeyringObserver } from './observer.ts';
 import { threadsOf } from './process/start.ts';
+import type { Resealed } from './seal/reseal.ts';
+import { parseRootKeySetting } from './seal/root-key-setting.ts';
+import type { ServedAddress } from './socket/connect.ts';
+import type { KeyringLimits } from './transfers/limits.ts';
 
-export { ADDRESS_FORMATS, type AddressFormat, caip2Prefix, hasFormat } from './address/index.ts';
+export { ADDRESS_FORMATS, type AddressFormat, addressOf, caip2Prefix, hasFormat } from './address/index.ts';
 export {
   type AddressDerivation,
   type AppProof,
@@ -22,10 +26,17 @@ export { parsePath } from './derive/path.ts';
 export { KeyringError, type KeyringErrorCode } from './errors.ts';
 export * from './keyring.ts';
 export type { KeyringLoss, KeyringObserver } from './observer.ts';
+export { RECIPIENTS_MAX, recipientFault } from './recovery-kit/recipients.ts';
 export type { Binding } from './seal/layout.ts';
+export type { Resealed } from './seal/reseal.ts';
 export type { Signature } from './sign/signature.ts';
+export type { ServedAddress } from './socket/connect.ts';
+export { lookAtSocket } from './socket/place.ts';
+export type { KeyringLimits, TransferLimits } from './transfers/limits.ts';
+export { parseRootKeySetting };
 
-export interface KeyringOptions {
+/** A minute has 60 exports of an organization and 600 in all, and any number of imports, unless limits say otherwise. */
+export interface KeyringOptions extends KeyringLimits {
   /** `file:PATH` of the key ring, or `passphrase-file:PATH` of a passphrase, whose ring is `PATH.ring`. */
   readonly rootKey: string;
   /** Create the ring when there is none. Without it a missing ring is an error, never a reason for a new key. */
@@ -34,6 +45,10 @@ export interface KeyringOptions {
   readonly mode?: 'inline' | 'process';
   /** Threads of the keyring process, at most 8. As many as cores when absent. */
   readonly threads?: number;
+  /** Set by a service: its keyring process then refuses the calls that change the ring. */
+  readonly refusesAdministration?: boolean | undefined;
+  /** The keyring to use, where it is a service of its own: it has the root key, which is then not looked at. */
+  readonly served?: ServedAddress | undefined;
   /** The process to take over, where one was started ahead. */
   readonly launched?: LaunchedKeyring | undefined;
   /** Told how the keyring process does. */
@@ -42,12 +57,33 @@ export interface KeyringOptions {
 
 /** Opens the key ring. What handles keys is loaded only into the process that holds them. */
 export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
-  const { rootKey, create = false, mode = 'inline', launched, observer } = options;
+  const { rootKey, create = false, mode = 'inline', exportLimits, importLimits, ...rest } = options;
   const threads = threadsOf(options.threads);
-  if (mode === 'process') {
+  if (mode === 'process' || options.served !== undefined) {
     const { ProcessKeyring } = await import('./process/client.ts');
-    return ProcessKeyring.start({ rootKey, create, threads, launched, observer });
+    return ProcessKeyring.start({ ...rest, rootKey, create, exportLimits, importLimits, threads });
   }
-  const { LocalKeyring } = await import('./local-keyring.ts');
-  return LocalKeyring.open(rootKey, create);
+  const [{ LocalKeyring }, { Ceilings }] = await Promise.all([
+    import('./local-keyring.ts'),
+    import('./transfers/ceiling.ts'),
+  ]);
+  return LocalKeyring.open(rootKey, create, new Ceilings({ exportLimits, importLimits }));
+}
+
+/** Removes copies of the ring that killed commands left beside it. Answers with those that may still be there. */
+export async function removeRingLeftovers(rootKey: string): Promise<string[]> {
+  const leftovers = await import('./seal/leftovers.ts');
+  return leftovers.removeRingLeftovers(rootKey);
+}
+
+/** Puts the bytes of a ring where the setting has none, for the owner of a folder; false where there is one. */
+export async function installRing(rootKey: string, ring: Uint8Array, folder: string): Promise<boolean> {
+  const { createPrivateFile } = await import('./seal/private-file.ts');
+  return createPrivateFile(parseRootKeySetting(rootKey).ringPath, ring, { like: folder });
+}
+
+/** Writes the keys of one ring into a new one: both are named as in the setting of the root key. */
+export async function resealRing(from: string, to: string): Promise<Resealed> {
+  const reseal = await import('./seal/reseal.ts');
+  return reseal.resealRing(from, to);
 }

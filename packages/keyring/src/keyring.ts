@@ -59,6 +59,50 @@ export interface StoredSecret {
   readonly sealed: Uint8Array;
 }
 
+export interface SecretToImport {
+  readonly ownerId: string;
+  readonly target: SealedTarget;
+  /** `{"encappedPublic","ciphertext"}`, encrypted to the target. */
+  readonly secretPayload: string;
+}
+
+export interface SecretToExport {
+  readonly ownerId: string;
+  readonly sealedSecret: Uint8Array;
+  readonly targetPublicKey: Uint8Array;
+}
+
+/** An account as it goes into a recovery kit. */
+export interface AccountForKit extends AccountSpec {
+  readonly name?: string;
+  readonly address: string;
+}
+
+export interface WalletForKit {
+  readonly walletId: string;
+  readonly name: string;
+  readonly sealedSeed: Uint8Array;
+  readonly accounts: readonly AccountForKit[];
+}
+
+export interface PrivateKeyForKit {
+  readonly privateKeyId: string;
+  readonly name: string;
+  readonly sealedKey: Uint8Array;
+  readonly addresses: readonly Pick<AccountForKit, 'addressFormat' | 'address'>[];
+}
+
+/** What goes into a recovery kit: at least one wallet or private key. */
+export interface RecoveryKitContents {
+  readonly organizationName: string;
+  readonly madeAtMs: number;
+  readonly wallets: readonly WalletForKit[];
+  readonly privateKeys: readonly PrivateKeyForKit[];
+}
+
+/** Of the packed arguments of `exportRecoveryKit`: some 40,000 wallets with two accounts each. */
+export const RECOVERY_KIT_BYTES_MAX = 24 * 1024 * 1024;
+
 /** `taproot` is BIP-340 with the key-path tweak of BIP-341, `schnorr` BIP-340 alone. Ed25519 has `eddsa` only. */
 export type SigningScheme = 'ecdsa' | 'eddsa' | 'schnorr' | 'taproot';
 
@@ -121,7 +165,7 @@ export const SERVICE_ROLES = [
 ] as const;
 export type ServiceRole = (typeof SERVICE_ROLES)[number];
 
-/** The pseudo-organization whose key seals service keys. */
+/** The pseudo-organization whose key seals service keys and integrity keys. */
 export const INSTALLATION_ID = 'deployment';
 
 export interface CreatedServiceKey {
@@ -135,6 +179,12 @@ export interface CreatedServiceKey {
 
 export interface SealedServiceKey {
   readonly role: ServiceRole;
+  readonly keyId: string;
+  readonly sealed: Uint8Array;
+}
+
+/** A key under which the service authenticates its rows. */
+export interface CreatedIntegrityKey {
   readonly keyId: string;
   readonly sealed: Uint8Array;
 }
@@ -167,8 +217,21 @@ export interface CoinbaseCall {
 export interface RingState {
   /** The key that new organization keys are wrapped under. */
   readonly active: string;
+  /** Every key that can be used. */
   readonly ids: string[];
+  /** Keys that are kept but open nothing; absent where there are none. */
+  readonly retired?: readonly RetiredRootKey[];
+  /** The integrity keys whose rows must be authenticated; absent where there are none. */
+  readonly requiresIntegrity?: readonly string[];
 }
+
+export interface RetiredRootKey {
+  readonly id: string;
+  readonly retiredAtMs: number;
+}
+
+/** For so long a retired key can be brought back. */
+export const RETIRED_KEY_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** What was asked of the keyring process and is not answered. */
 export interface KeyringLoad {
@@ -178,8 +241,9 @@ export interface KeyringLoad {
 
 /**
  * Bytes in, bytes out, nothing stored: the caller keeps what it is given and brings it back. Every refusal is a
- * KeyringError. No seed and no private key leaves it but inside a bundle that is encrypted to the caller's key; one
- * call, lendOauthSecret, gives back a secret of another kind. Each call has an entry in calls/table.ts.
+ * KeyringError. No seed and no private key leaves it but inside a bundle or a kit that is encrypted to keys of the caller; two
+ * calls, lendOauthSecret and lendIntegrityKey, give back a secret of another kind. Each call has an entry in
+ * calls/table.ts.
  */
 export interface KeyringCalls {
   /** Resolves when everything that holds keys has answered, however much it has to do. */
@@ -188,10 +252,33 @@ export interface KeyringCalls {
   createOrganizationKey(organizationId: string): Promise<Uint8Array>;
   /** The same organization key under the active root key, with its id kept, so that what it sealed still opens. */
   rewrapOrganizationKey(organizationId: string, wrapped: Uint8Array): Promise<Uint8Array>;
+  /**
+   * A new organization key in front of the one that it is given, which still opens what it sealed; both under the active
+   * root key. Two keys are answered as they are.
+   */
+  renewOrganizationKey(organizationId: string, wrapped: Uint8Array): Promise<Uint8Array>;
+  /**
+   * The first 94 bytes of sealed secrets, with their data keys under the first of the organization's keys; null for each
+   * that does not open. What follows these bytes stays as it is.
+   */
+  rewrapDataKeys(
+    organizationKey: Uint8Array,
+    organizationId: string,
+    heads: readonly StoredSecret[],
+  ): Promise<(Uint8Array | null)[]>;
   /** Adds a new root key to the ring file and makes it the active one. Answers with its id. */
   addRootKey(): Promise<string>;
   /** Takes a root key out of the ring file: what is still wrapped under it is lost. The active key stays. */
   removeRootKey(id: string): Promise<void>;
+  /**
+   * Keeps a root key in the ring file, from where it opens nothing any more. The active key stays. It counts as retired
+   * now, or at a later moment that the caller knows of, if the clock here is behind.
+   */
+  retireRootKey(id: string, notBeforeMs?: number): Promise<void>;
+  /** Lets a retired root key be used again. */
+  restoreRootKey(id: string): Promise<void>;
+  /** Takes those of the keys out of the ring file that were retired 30 days ago or earlier. Answers with them. */
+  removeExpiredRootKeys(ids: readonly string[]): Promise<string[]>;
   /** Reads the ring file again. */
   refreshRing(): Promise<RingState>;
   /** Seals the plaintext for its owner, under a data key of its own. The kind must be one of the callers' own. */
@@ -246,10 +333,18 @@ export interface KeyringCalls {
 
   /** One-time keys to which one secret each is to be encrypted. All of them belong to the holder's `ownerId`. */
   createSecretTargets(holder: Holder, count: number): Promise<SecretTarget[]>;
-  /** Seals for its owner what the payload, `{"encappedPublic","ciphertext"}`, holds for the target. */
-  importSecret(secret: Holder, target: SealedTarget, secretPayload: string): Promise<Uint8Array>;
-  /** The secret as a bundle signed for the holder's organization. */
-  exportSecret(secret: Holder, sealedSecret: Uint8Array, targetPublicKey: Uint8Array): Promise<string>;
+  /** Seals each secret for its owner; all or none. */
+  importSecrets(
+    organizationKey: Uint8Array,
+    organizationId: string,
+    secrets: readonly SecretToImport[],
+  ): Promise<Uint8Array[]>;
+  /** Each secret as a bundle signed for the organization; all or none. */
+  exportSecrets(
+    organizationKey: Uint8Array,
+    organizationId: string,
+    secrets: readonly SecretToExport[],
+  ): Promise<string[]>;
 
   /**
    * Seals a keyed hash of the code, and a key to which attempts can be encrypted. The holder's `ownerId` is the otpId.
@@ -291,6 +386,41 @@ export interface KeyringCalls {
   loadServiceKeys(organizationKey: Uint8Array, keys: readonly SealedServiceKey[]): Promise<void>;
   /** Signed by a pair that was made when the keyring started and is nowhere else. */
   signAppProof(payload: string): Promise<AppProof>;
+
+  /** A new integrity key, sealed under the key of the pseudo-organization INSTALLATION_ID for this generation. */
+  createIntegrityKey(organizationKey: Uint8Array, generation: number): Promise<CreatedIntegrityKey>;
+  /**
+   * The 32 bytes of an integrity key, with which the service authenticates its rows. It opens only as the generation that it
+   * was made for. The caller wipes them.
+   */
+  lendIntegrityKey(
+    organizationKey: Uint8Array,
+    keyId: string,
+    generation: number,
+    sealed: Uint8Array,
+  ): Promise<Uint8Array>;
+  /**
+   * Writes into the ring file that rows under this integrity key must be authenticated from now on. No call takes it
+   * back. The ring holds 16 of these ids; a further one is INVALID_INPUT. UNAVAILABLE while another process changes the
+   * ring: later, again.
+   */
+  requireIntegrity(keyId: string): Promise<void>;
+  /**
+   * The integrity keys whose rows must be authenticated, by the ring file as it is now. Refused while the file cannot be
+   * looked at, or was replaced by a ring that lacks one of them or the active root key.
+   */
+  integrityRequired(): Promise<string[]>;
+
+  /**
+   * Wallets and private keys of the organization as one file in the format of age, which only the recipients (1 to 16, of
+   * X25519) can open; all or none. It counts as one export.
+   */
+  exportRecoveryKit(
+    organizationKey: Uint8Array,
+    organizationId: string,
+    contents: RecoveryKitContents,
+    recipients: readonly string[],
+  ): Promise<Uint8Array>;
 }
 
 export interface Keyring extends KeyringCalls, AsyncDisposable {

@@ -11,6 +11,7 @@ export const KIND = {
   oauthSecret: 'oauth-secret',
   onRampSecret: 'on-ramp-secret',
   serviceKey: 'service-key',
+  integrityKey: 'integrity-key',
 } as const;
 
 export type Kind = (typeof KIND)[keyof typeof KIND];

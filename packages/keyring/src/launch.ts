@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Settings } from './process/channel.ts';
 import { pipesOf, startKeyringProcess, threadsOf } from './process/start.ts';
+import type { KeyringLimits, TransferLimits } from './transfers/limits.ts';
 
 /** A keyring process that was started ahead. It has no keys and opens nothing until a keyring takes it over. */
 export class LaunchedKeyring {
@@ -22,9 +23,9 @@ export class LaunchedKeyring {
   }
 
   /** The process, once, if it is there and is the one that these settings ask for. */
-  take({ rootKey, threads }: Settings): ChildProcess | undefined {
+  take(wanted: Settings): ChildProcess | undefined {
     const child = this.#child;
-    if (rootKey !== this.#settings.rootKey || threads !== this.#settings.threads) this.close();
+    if (textOf(wanted) !== textOf(this.#settings)) this.close();
     this.#child = undefined;
     if (child?.connected !== true || child.exitCode !== null || child.signalCode !== null || child.killed)
       return undefined;
@@ -40,13 +41,18 @@ export class LaunchedKeyring {
   }
 }
 
+const textOf = ({ rootKey, threads, exportLimits, importLimits, refusesAdministration = false }: Settings): string =>
+  JSON.stringify([rootKey, threads, listOf(exportLimits), listOf(importLimits), refusesAdministration]);
+
+const listOf = (limits: TransferLimits | undefined) => limits && [limits.perOrganization, limits.inAll];
+
 /**
- * Starts the keyring process of this root key before it is needed. It loads its program meanwhile. What keeps it from
+ * Starts a service's keyring process of this root key before it is needed. It loads its program meanwhile. What keeps it from
  * starting is said when a keyring is created.
  */
-export function launchKeyring(rootKey: string): LaunchedKeyring | undefined {
+export function launchKeyring(rootKey: string, limits: KeyringLimits = {}): LaunchedKeyring | undefined {
   try {
-    return new LaunchedKeyring({ rootKey, threads: threadsOf() });
+    return new LaunchedKeyring({ rootKey, threads: threadsOf(), ...limits, refusesAdministration: true });
   } catch {
     return undefined;
   }

@@ -9,12 +9,16 @@ import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
+  anyNumberOfExports,
   codeOf,
   type Deployment,
   deploy,
+  EMPTY_KIT,
   encryptTo,
   flipped,
+  importSecret,
   ORGANIZATION,
+  RECIPIENT,
   Receiver,
   readSigned,
 } from '../test/fixtures/client.ts';
@@ -34,7 +38,9 @@ import {
   type Holder,
   INSTALLATION_ID,
   KeyringError,
+  type RecoveryKitContents,
   SERVICE_ROLES,
+  type SecretToExport,
   type ServiceRole,
   type SigningKey,
   type SigningScheme,
@@ -75,7 +81,8 @@ let privateKey: Holder;
 let sealedKey: Uint8Array;
 
 async function openRing(random: RandomBytes = systemRandom): Promise<LocalKeyring> {
-  return new LocalKeyring(await RootKeyRing.open(`file:${join(folder, 'root.key')}`, true, random), random);
+  const ring = await RootKeyRing.open(`file:${join(folder, 'root.key')}`, true, random);
+  return new LocalKeyring(ring, random, anyNumberOfExports());
 }
 
 /** Random bytes, but for the lengths that are listed first. */
@@ -446,15 +453,19 @@ describe('secrets', () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), async (bytes) => {
         const [target] = await keyring.createSecretTargets(deployment.holder('batch-1'), 1);
         const secret = deployment.holder('secret-1');
-        const sealed = await keyring.importSecret(
+        const sealed = await importSecret(
+          keyring,
           secret,
           { id: 'batch-1', sealed: target!.sealedTarget },
           encryptTo(target!.targetPublicKey, bytes),
         );
-        expect(read(await keyring.exportSecret(secret, sealed, receiver.publicKey))).toEqual(bytes);
-        expect(await codeOf(keyring.exportSecret(deployment.holder('secret-2'), sealed, receiver.publicKey))).toBe(
-          'NOT_OPENED',
-        );
+        const { organizationKey, organizationId, ownerId } = secret;
+        const wanted = { ownerId, sealedSecret: sealed, targetPublicKey: receiver.publicKey };
+        const foreign = { ...wanted, ownerId: 'secret-2' };
+        const exported = (...secrets: SecretToExport[]) =>
+          keyring.exportSecrets(organizationKey, organizationId, secrets);
+        expect((await exported(wanted, wanted)).map(read)).toEqual([bytes, bytes]);
+        expect(await codeOf(exported(wanted, foreign))).toBe('NOT_OPENED');
       }),
       { numRuns: 20 },
     );
@@ -470,7 +481,7 @@ describe('secrets', () => {
     const [first, second] = targets;
     const payload = encryptTo(first!.targetPublicKey, fromText('secret'));
     const other = { id: 'batch-2', sealed: second!.sealedTarget };
-    expect(await codeOf(keyring.importSecret(deployment.holder('s'), other, payload))).toBe('INVALID_BUNDLE');
+    expect(await codeOf(importSecret(keyring, deployment.holder('s'), other, payload))).toBe('INVALID_BUNDLE');
     for (const count of [0, -1, 1.5, 257, Number.NaN]) {
       expect(await codeOf(keyring.createSecretTargets(deployment.holder('b'), count))).toBe('INVALID_INPUT');
     }
@@ -485,7 +496,7 @@ describe('secrets', () => {
     const asImport = [{ id: 'same', sealed: secretTarget!.sealedTarget }];
     expect(await codeOf(keyring.importWallet(wallet, asImport, toSecret, []))).toBe('NOT_OPENED');
     const asSecret = { id: 'same', sealed: importTarget.sealedTarget };
-    expect(await codeOf(keyring.importSecret(wallet, asSecret, toImport))).toBe('NOT_OPENED');
+    expect(await codeOf(importSecret(keyring, wallet, asSecret, toImport))).toBe('NOT_OPENED');
   });
 });
 
@@ -593,7 +604,12 @@ describe('bindings', () => {
     const target = await keyring.createImportTarget(holder, 'u');
     const [secretTarget] = await keyring.createSecretTargets(holder, 1);
     const payload = encryptTo(secretTarget!.targetPublicKey, new Uint8Array(34).fill(1));
-    const secret = await keyring.importSecret(holder, { id: 'one-owner', sealed: secretTarget!.sealedTarget }, payload);
+    const secret = await importSecret(
+      keyring,
+      holder,
+      { id: 'one-owner', sealed: secretTarget!.sealedTarget },
+      payload,
+    );
     const binding = { organizationId: ORGANIZATION, ownerId: 'one-owner', kind: 'vote-message' };
     const forged = await keyring.seal(
       holder.organizationKey,
@@ -620,6 +636,10 @@ describe('bindings', () => {
       forged,
     };
     const bundle = encryptTo(target.targetPublicKey, fromText(ABANDON));
+    const kitOf = (contents: Partial<RecoveryKitContents>) =>
+      keyring.exportRecoveryKit(holder.organizationKey, holder.organizationId, { ...EMPTY_KIT, ...contents }, [
+        RECIPIENT,
+      ]);
     const uses: [keyof typeof blobs, (blob: Uint8Array) => Promise<unknown>][] = [
       ['seed', (blob) => keyring.deriveAccounts(holder, blob, [ETHEREUM])],
       ['seed', (blob) => keyring.deriveAccounts(holder, blob, [])],
@@ -634,8 +654,19 @@ describe('bindings', () => {
           ]),
       ],
       ['target', (blob) => keyring.importWallet(holder, [{ id: 'one-owner', sealed: blob }], bundle, [])],
-      ['secretTarget', (blob) => keyring.importSecret(holder, { id: 'one-owner', sealed: blob }, payload)],
-      ['secret', (blob) => keyring.exportSecret(holder, blob, receiver.publicKey)],
+      ['secretTarget', (blob) => importSecret(keyring, holder, { id: 'one-owner', sealed: blob }, payload)],
+      [
+        'secret',
+        (blob) =>
+          keyring.exportSecrets(holder.organizationKey, holder.organizationId, [
+            { ownerId: holder.ownerId, sealedSecret: blob, targetPublicKey: receiver.publicKey },
+          ]),
+      ],
+      ['seed', (blob) => kitOf({ wallets: [{ walletId: holder.ownerId, name: '', sealedSeed: blob, accounts: [] }] })],
+      [
+        'key',
+        (blob) => kitOf({ privateKeys: [{ privateKeyId: holder.ownerId, name: '', sealedKey: blob, addresses: [] }] }),
+      ],
       ['otp', (blob) => keyring.checkOtp(holder, blob, { code: '123456' })],
       ['otp', (blob) => keyring.checkOtp(holder, blob, { encryptedBundle: bundle })],
       ['oauthSecret', (blob) => keyring.lendOauthSecret(holder, blob)],
@@ -712,8 +743,9 @@ describe('bindings', () => {
       'importWallet',
       'importPrivateKey',
       'createSecretTargets',
-      'importSecret',
-      'exportSecret',
+      'importSecrets',
+      'exportSecrets',
+      'exportRecoveryKit',
       'createOtp',
       'checkOtp',
       'createCredential',
@@ -728,6 +760,10 @@ describe('bindings', () => {
       'signCoinbaseToken',
       'createServiceKey',
       'loadServiceKeys',
+      'createIntegrityKey',
+      'lendIntegrityKey',
+      'requireIntegrity',
+      'integrityRequired',
     ] as const;
     const anything = fc.oneof(
       fc.anything({ withTypedArray: true, withNullPrototype: true, withSparseArray: true }),

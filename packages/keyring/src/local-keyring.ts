@@ -6,6 +6,8 @@ import * as functions from './local/functions.ts';
 import { Keys } from './local/keys.ts';
 import { type RandomBytes, systemRandom } from './seal/envelope.ts';
 import { RootKeyRing } from './seal/root-key.ts';
+import { Ceilings } from './transfers/ceiling.ts';
+import type { TransferGate } from './transfers/limits.ts';
 
 /** Every call has a function that takes what its check answers with. */
 const FUNCTIONS: {
@@ -16,13 +18,13 @@ const FUNCTIONS: {
 export class LocalKeyring extends CallMethods implements Keyring {
   readonly #keys: Keys;
 
-  constructor(ring: RootKeyRing, random: RandomBytes) {
+  constructor(ring: RootKeyRing, random: RandomBytes, transfers: TransferGate = new Ceilings()) {
     super();
-    this.#keys = new Keys(ring, random);
+    this.#keys = new Keys(ring, random, transfers);
   }
 
-  static async open(rootKey: string, create: boolean): Promise<LocalKeyring> {
-    return new LocalKeyring(await RootKeyRing.open(rootKey, create, systemRandom), systemRandom);
+  static async open(rootKey: string, create: boolean, transfers?: TransferGate): Promise<LocalKeyring> {
+    return new LocalKeyring(await RootKeyRing.open(rootKey, create, systemRandom), systemRandom, transfers);
   }
 
   get rootKeyId(): string {
@@ -44,6 +46,11 @@ export class LocalKeyring extends CallMethods implements Keyring {
 
   hasRootKey(id: string): boolean {
     return this.#keys.ring.has(id);
+  }
+
+  /** Reads the ring again if its file has changed. */
+  followRing(): Promise<void> {
+    return this.#keys.ring.follow();
   }
 
   /** Checked before anything else happens, so that no function sees an argument that is not what it has to be. */

@@ -634,27 +634,40 @@ describe('service keys', () => {
     expect(await kidOf([issuer, { role: 'oidc-issuer', keyId, sealed }])).toBe(issuer.keyId);
   });
 
+  test('secrets that were encrypted to the earlier key open beside the new one, until it is gone', async () => {
+    await using keyring = await scriptedKeyring();
+    const { keyId, sealed, publicKey } = await keyring.createServiceKey(installationKey, 'oauth-secret');
+    const next: SealedServiceKey = { role: 'oauth-secret', keyId, sealed };
+    const old = sealBox(publicKeyFor('oauth-secret'), fromText('old'));
+    const fresh = sealBox(fromHex(publicKey), fromText('new'));
+    await keyring.loadServiceKeys(installationKey, [next, ...keys]);
+    for (const box of [old, fresh]) await keyring.importOauthSecret(holder('c'), box);
+    await keyring.loadServiceKeys(installationKey, [next]);
+    await keyring.importOauthSecret(holder('c'), fresh);
+    expect(await codeOf(keyring.importOauthSecret(holder('c'), old))).toBe('INVALID_BUNDLE');
+  });
+
   test('the keys that secrets of providers are encrypted to are wiped when others are loaded and when they are cleared', () => {
     for (const role of ['oauth-secret', 'on-ramp-secret'] as const) {
       const opened = (): OpenedServiceKey[] => [{ role, keyId: 'k', key: generatePrivateKey() }];
       const loaded = new ServiceKeys();
       const given = opened();
       loaded.load(given);
-      const first = loaded.decryptionKey(role);
+      const [first = new Uint8Array(0)] = loaded.decryptionKeys(role);
       expect(first).toEqual(given[0]?.key);
       // A copy, since whoever opened the key wipes it.
       expect(first).not.toBe(given[0]?.key);
       expect(() => loaded.load([...opened(), { role: 'otp', keyId: 'x', key: new Uint8Array(32) }])).toThrow(
         KeyringError,
       );
-      expect(loaded.decryptionKey(role)).toBe(first);
+      expect(loaded.decryptionKeys(role)[0]).toBe(first);
       loaded.load(opened());
       expect(first.every((byte) => byte === 0)).toBe(true);
-      const second = loaded.decryptionKey(role);
+      const [second = new Uint8Array(0)] = loaded.decryptionKeys(role);
       expect(second.every((byte) => byte === 0)).toBe(false);
       loaded.clear();
       expect(second.every((byte) => byte === 0)).toBe(true);
-      expect(() => loaded.decryptionKey(role)).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+      expect(() => loaded.decryptionKeys(role)).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
       expect(() => loaded.signer('otp')).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
     }
   });

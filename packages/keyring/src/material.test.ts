@@ -34,6 +34,7 @@ test('the plaintexts of SPEC.md', () => {
   expect(toHex(material.encodeOtp(otp))).toBe(vector('otp_plaintext'));
   expect(toHex(material.encodePlain(fromText('client-secret-123')))).toBe(vector('oauth_secret_plaintext'));
   expect(toHex(material.encodePlain(fromText('sk_test_123')))).toBe(vector('on_ramp_secret_plaintext'));
+  expect(toHex(material.encodePlain(labelled('vector integrity key')))).toBe(vector('integrity_key_plaintext'));
 });
 
 test('what was written is read', () => {
@@ -59,6 +60,7 @@ test('what was written is read', () => {
   const otp = { hashKey: one, hash: new Uint8Array(32).fill(2), target: new Uint8Array(32).fill(3) };
   expect(material.decodeOtp(material.encodeOtp(otp))).toEqual(otp);
   expect(material.decodeProviderSecret(material.encodePlain(Uint8Array.of(7)))).toEqual(Uint8Array.of(7));
+  expect(material.decodeIntegrityKey(material.encodePlain(one))).toEqual(one);
 });
 
 test('other bytes are not opened', () => {
@@ -90,6 +92,11 @@ test('other bytes are not opened', () => {
   for (let length = 0; length < otp.length; length += 1) refuse(() => material.decodeOtp(otp.subarray(0, length)));
   refuse(() => material.decodeOtp(Uint8Array.of(...otp, 0)));
   refuse(() => material.decodeOtp(Uint8Array.from(otp).fill(2, 0, 1)));
+  const integrity = fromHex(vector('integrity_key_plaintext'));
+  for (let length = 0; length < integrity.length; length += 1)
+    refuse(() => material.decodeIntegrityKey(integrity.subarray(0, length)));
+  refuse(() => material.decodeIntegrityKey(Uint8Array.of(...integrity, 0)));
+  refuse(() => material.decodeIntegrityKey(Uint8Array.from(integrity).fill(2, 0, 1)));
   for (const bytes of [[], [1], [2, 7]]) refuse(() => material.decodeProviderSecret(Uint8Array.from(bytes)));
 });
 

@@ -22,6 +22,7 @@ const LAYOUTS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   [KIND.oauthSecret]: decodeProviderSecret,
   [KIND.onRampSecret]: decodeProviderSecret,
   [KIND.serviceKey]: decodeServiceKey,
+  [KIND.integrityKey]: decodeIntegrityKey,
 };
 
 const LANGUAGE_CODES: Readonly<Record<MnemonicLanguage, number>> = {
@@ -53,6 +54,7 @@ const PASSPHRASE_LENGTH_BYTES = 2;
 const ENTROPY_BYTES = new Set([16, 20, 24, 28, 32]);
 
 const OTP_HASH_BYTES = 32;
+export const INTEGRITY_KEY_BYTES = 32;
 
 /** What a one-time code leaves behind. */
 export interface OtpMaterial {
@@ -159,6 +161,13 @@ export function decodeProviderSecret(bytes: Uint8Array): Uint8Array {
   const secret = decodePlain(bytes);
   if (secret.length === 0) throw notOpened();
   return secret;
+}
+
+/** What rows are authenticated under. A view of the bytes, which the caller wipes. */
+export function decodeIntegrityKey(bytes: Uint8Array): Uint8Array {
+  const key = decodePlain(bytes);
+  if (key.length !== INTEGRITY_KEY_BYTES) throw notOpened();
+  return key;
 }
 
 /** Whether an opened plaintext is of the layout of its kind. An unknown kind has none. */

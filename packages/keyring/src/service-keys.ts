@@ -31,7 +31,7 @@ export function curveOfRole(role: ServiceRole): 'CURVE_ED25519' | 'CURVE_P256' {
 export class ServiceKeys {
   #signers: ReadonlyMap<SigningRole, ServiceSigner> = new Map();
   #webhookSigners: ReadonlyMap<string, KeyObject> = new Map();
-  #decryptionKeys: ReadonlyMap<DecryptionRole, Uint8Array> = new Map();
+  #decryptionKeys: ReadonlyMap<DecryptionRole, readonly Uint8Array[]> = new Map();
 
   /** Replaces all keys, or none when one of them is refused. Does not keep the bytes. */
   load(keys: readonly OpenedServiceKey[]): void {
@@ -45,10 +45,14 @@ export class ServiceKeys {
     for (const { role, keyId, key } of keys) {
       if (role === WEBHOOK_ROLE) webhookSigners.set(keyId, importEd25519Key(key));
     }
-    const decryptionKeys = new Map<DecryptionRole, Uint8Array>();
+    const decryptionKeys = new Map<DecryptionRole, readonly Uint8Array[]>();
     for (const role of DECRYPTION_ROLES) {
-      const found = keys.find((each) => each.role === role);
-      if (found !== undefined) decryptionKeys.set(role, new Uint8Array(found.key));
+      const found = keys.filter((each) => each.role === role);
+      if (found.length > 0)
+        decryptionKeys.set(
+          role,
+          found.map(({ key }) => new Uint8Array(key)),
+        );
     }
     this.clear();
     this.#signers = signers;
@@ -68,17 +72,17 @@ export class ServiceKeys {
     return key;
   }
 
-  /** The private key to which secrets of providers are encrypted, to be used before any await. */
-  decryptionKey(role: DecryptionRole): Uint8Array {
-    const key = this.#decryptionKeys.get(role);
-    if (key === undefined) throw notLoaded(role);
-    return key;
+  /** The private keys to which secrets of providers are encrypted, to be used before any await. */
+  decryptionKeys(role: DecryptionRole): readonly Uint8Array[] {
+    const keys = this.#decryptionKeys.get(role);
+    if (keys === undefined) throw notLoaded(role);
+    return keys;
   }
 
   clear(): void {
     this.#signers = new Map();
     this.#webhookSigners = new Map();
-    for (const key of this.#decryptionKeys.values()) key.fill(0);
+    for (const keys of this.#decryptionKeys.values()) for (const key of keys) key.fill(0);
     this.#decryptionKeys = new Map();
   }
 }

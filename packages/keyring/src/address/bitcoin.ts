@@ -1,20 +1,20 @@
 import { bech32, bech32m } from '@scure/base';
-import { taprootPublicKey } from '../sign/secp256k1.ts';
-import type { Format } from './format.ts';
-import { base58checkOf, hash160, sha256 } from './hash.ts';
+import type { Format, PublicKey } from './format.ts';
+import { base58checkOf, hash160, sha256, walletImportFormat } from './hash.ts';
 
 interface Network {
   readonly pubKeyHash: number;
   readonly scriptHash: number;
+  readonly privateKey: number;
   readonly hrp: string;
   /** SLIP-0044. */
   readonly coin: number;
 }
 
-const TEST: Network = { pubKeyHash: 0x6f, scriptHash: 0xc4, hrp: 'tb', coin: 1 };
+const TEST: Network = { pubKeyHash: 0x6f, scriptHash: 0xc4, privateKey: 0xef, hrp: 'tb', coin: 1 };
 
 const NETWORKS = {
-  MAINNET: { pubKeyHash: 0x00, scriptHash: 0x05, hrp: 'bc', coin: 0 },
+  MAINNET: { pubKeyHash: 0x00, scriptHash: 0x05, privateKey: 0x80, hrp: 'bc', coin: 0 },
   TESTNET: TEST,
   SIGNET: TEST,
   REGTEST: { ...TEST, hrp: 'bcrt' },
@@ -25,36 +25,35 @@ const OP_CHECKSIG = 0xac;
 interface Script {
   readonly usualPath: (coin: number) => string;
   readonly looksLike: (network: Network) => string;
-  /** The address of a compressed key alone on its script. */
-  readonly address: (network: Network, publicKey: Uint8Array) => string;
+  /** The address of a key alone on its script. */
+  readonly address: (network: Network, key: PublicKey) => string;
 }
 
 const SCRIPTS = {
   P2PKH: {
     usualPath: (coin) => `m/44'/${coin}'/0'/0/0`,
     looksLike: ({ coin }) => (coin === 0 ? '`1…`' : '`m…` or `n…`'),
-    address: ({ pubKeyHash }, key) => base58checkOf(pubKeyHash, hash160(key)),
+    address: ({ pubKeyHash }, { bytes }) => base58checkOf(pubKeyHash, hash160(bytes)),
   },
   P2SH: {
     usualPath: (coin) => `m/49'/${coin}'/0'/0/0`,
     looksLike: ({ coin }) => `\`${coin === 0 ? '3' : '2'}…\`, P2WPKH inside P2SH (BIP-49)`,
-    address: ({ scriptHash }, key) => base58checkOf(scriptHash, hash160(redeemScriptOf(key))),
+    address: ({ scriptHash }, { bytes }) => base58checkOf(scriptHash, hash160(redeemScriptOf(bytes))),
   },
   P2WPKH: {
     usualPath: (coin) => `m/84'/${coin}'/0'/0/0`,
     looksLike: ({ hrp }) => `\`${hrp}1q…\``,
-    address: ({ hrp }, key) => segwitAddress(hrp, 0, hash160(key)),
+    address: ({ hrp }, { bytes }) => segwitAddress(hrp, 0, hash160(bytes)),
   },
   P2WSH: {
     usualPath: (coin) => `m/48'/${coin}'/0'/2'/0/0`,
     looksLike: ({ hrp }) => `\`${hrp}1q…\`, the script is \`<public key> OP_CHECKSIG\``,
-    address: ({ hrp }, key) => segwitAddress(hrp, 0, sha256(witnessScriptOf(key))),
+    address: ({ hrp }, { bytes }) => segwitAddress(hrp, 0, sha256(witnessScriptOf(bytes))),
   },
   P2TR: {
     usualPath: (coin) => `m/86'/${coin}'/0'/0/0`,
     looksLike: ({ hrp }) => `\`${hrp}1p…\`, key path only (BIP-86)`,
-    // BIP-86: without a script tree.
-    address: ({ hrp }, key) => segwitAddress(hrp, 1, taprootPublicKey(key.subarray(1)).xOnly),
+    address: ({ hrp }, key) => segwitAddress(hrp, 1, key.taproot()),
   },
 } as const satisfies Record<string, Script>;
 
@@ -69,7 +68,8 @@ export const BITCOIN = keysOf(NETWORKS).flatMap((networkName) =>
       caip2Prefix: 'bip122',
       usualPath: usualPath(network.coin),
       looksLike: looksLike(network),
-      encode: (key) => address(network, key.bytes),
+      encode: (key) => address(network, key),
+      keyText: walletImportFormat(network.privateKey),
     } as const satisfies Format;
   }),
 );

@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { hex } from '@scure/base';
 import type { Format } from './format.ts';
 
 export const ETHEREUM = {
@@ -9,6 +9,7 @@ export const ETHEREUM = {
   usualPath: "m/44'/60'/0'/0/0",
   looksLike: '`0x…` with EIP-55 capitals',
   encode: (key) => checksummed(accountOf(key.uncompressed())),
+  keyText: { name: 'Private key', encode: (privateKey) => `0x${hex.encode(privateKey)}` },
 } as const satisfies Format;
 
 /** The last 20 bytes of Keccak-256 over the point's coordinates, without the SEC1 prefix byte. */
@@ -18,8 +19,8 @@ export function accountOf(uncompressedKey: Uint8Array): Uint8Array {
 
 /** EIP-55: a letter is upper-case where the same digit of Keccak-256 over the lower-case text is 8 or more. */
 function checksummed(account: Uint8Array): string {
-  const lower = Buffer.from(account).toString('hex');
-  const mask = Buffer.from(keccak_256(Buffer.from(lower, 'ascii'))).toString('hex');
+  const lower = hex.encode(account);
+  const mask = hex.encode(keccak_256(new TextEncoder().encode(lower)));
   let address = '0x';
   for (let i = 0; i < lower.length; i += 1) {
     address += mask.charAt(i) >= '8' ? lower.charAt(i).toUpperCase() : lower.charAt(i);

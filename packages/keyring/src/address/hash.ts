@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { ripemd160 } from '@noble/hashes/legacy.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 
-export function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash('sha256').update(bytes).digest();
-}
+// Nothing in this folder but index.ts needs Node.js: a page that opens recovery kits computes addresses with it too.
 
-/** RIPEMD-160 of SHA-256. Not by node:crypto, where an OpenSSL without its legacy provider has no RIPEMD-160. */
+export { sha256 };
+
+/** RIPEMD-160 of SHA-256. An OpenSSL without its legacy provider has no RIPEMD-160. */
 export function hash160(bytes: Uint8Array): Uint8Array {
   return ripemd160(sha256(bytes));
 }
@@ -17,6 +17,12 @@ const base58check = createBase58check(sha256);
 export function base58checkOf(version: number, payload: Uint8Array): string {
   return base58check.encode(Uint8Array.of(version, ...payload));
 }
+
+/** Wallet import format: base58 of a version byte, the key, and a 1 that says its public key is compressed. */
+export const walletImportFormat = (version: number) => ({
+  name: 'WIF',
+  encode: (privateKey: Uint8Array) => base58checkOf(version, Uint8Array.of(...privateKey, 1)),
+});
 
 /** CRC-16/XMODEM: polynomial 0x1021, start 0, nothing reflected. */
 export function crc16(bytes: Uint8Array): number {

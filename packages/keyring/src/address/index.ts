@@ -2,7 +2,8 @@ import { isPointCompressed, pointCompress } from 'tiny-secp256k1';
 import { COMPRESSED_BYTES, uncompressPoint } from '../bundle/p256.ts';
 import type { Curve } from '../curve.ts';
 import { KeyringError } from '../errors.ts';
-import type { Format, PublicKey } from './format.ts';
+import { taprootPublicKey } from '../sign/secp256k1.ts';
+import { type Format, noTaproot, type PublicKey } from './format.ts';
 import { type AddressFormat, FORMATS } from './formats.ts';
 
 export type { Curve } from '../curve.ts';
@@ -51,15 +52,19 @@ function checkPublicKey(curve: Curve, bytes: Uint8Array): PublicKey {
   switch (curve) {
     case 'CURVE_SECP256K1':
       if (!isPointCompressed(bytes)) break;
-      return { bytes, uncompressed: () => pointCompress(bytes, false) };
+      return {
+        bytes,
+        uncompressed: () => pointCompress(bytes, false),
+        taproot: () => taprootPublicKey(bytes.subarray(1)).xOnly,
+      };
     case 'CURVE_P256': {
       if (bytes.length !== COMPRESSED_BYTES) break;
       const uncompressed = uncompressPoint(bytes);
-      return { bytes, uncompressed: () => uncompressed };
+      return { bytes, uncompressed: () => uncompressed, taproot: noTaproot };
     }
     case 'CURVE_ED25519':
       if (bytes.length !== 32) break;
-      return { bytes, uncompressed: () => bytes };
+      return { bytes, uncompressed: () => bytes, taproot: noTaproot };
   }
   throw new KeyringError('INVALID_INPUT', `the public key is not a compressed key of ${curve}`);
 }

@@ -8,4 +8,8 @@ export const SOLANA = {
   usualPath: "m/44'/501'/0'/0'",
   looksLike: 'base58 of the public key',
   encode: (key) => base58.encode(key.bytes),
+  keyText: {
+    name: 'Private key',
+    encode: (privateKey, publicKey) => base58.encode(Uint8Array.of(...privateKey, ...publicKey)),
+  },
 } as const satisfies Format;

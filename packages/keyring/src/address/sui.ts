@@ -1,5 +1,5 @@
-import { Buffer } from 'node:buffer';
 import { blake2b } from '@noble/hashes/blake2.js';
+import { bech32, hex } from '@scure/base';
 import type { Format } from './format.ts';
 
 /** The byte that Sui puts before an Ed25519 key. */
@@ -13,6 +13,11 @@ export const SUI = {
   looksLike: '`0x…`, 64 digits',
   encode(key) {
     const digest = blake2b(Uint8Array.of(FLAG_ED25519, ...key.bytes), { dkLen: 32 });
-    return `0x${Buffer.from(digest).toString('hex')}`;
+    return `0x${hex.encode(digest)}`;
+  },
+  // SIP-15.
+  keyText: {
+    name: 'Private key',
+    encode: (privateKey) => bech32.encode('suiprivkey', bech32.toWords(Uint8Array.of(FLAG_ED25519, ...privateKey))),
   },
 } as const satisfies Format;

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import { base64url, hex } from '@scure/base';
 import type { Format } from './format.ts';
 import { crc16, sha256 } from './hash.ts';
 
@@ -18,7 +18,7 @@ const WALLET_ID = 698983191;
 const WALLET_ID_V5 = 2147483409;
 
 const V3R2: Wallet = {
-  codeHash: Buffer.from('84dafa449f98a6987789ba232358072bc0f76dc4524002a5d0918b9a75d2d599', 'hex'),
+  codeHash: hex.decode('84dafa449f98a6987789ba232358072bc0f76dc4524002a5d0918b9a75d2d599'),
   codeDepth: 0,
   walletId: WALLET_ID,
   before: '',
@@ -26,7 +26,7 @@ const V3R2: Wallet = {
 };
 
 const V4R2: Wallet = {
-  codeHash: Buffer.from('feb5ff6820e2ff0d9483e7e0d62c817d846789fb4ae580c878866d959dabd5c0', 'hex'),
+  codeHash: hex.decode('feb5ff6820e2ff0d9483e7e0d62c817d846789fb4ae580c878866d959dabd5c0'),
   codeDepth: 7,
   walletId: WALLET_ID,
   before: '',
@@ -34,7 +34,7 @@ const V4R2: Wallet = {
 };
 
 const V5R1: Wallet = {
-  codeHash: Buffer.from('20834b7b72b112147e1b2fb457b84e74d1a30f04f737d4f62a668e9552d2b72f', 'hex'),
+  codeHash: hex.decode('20834b7b72b112147e1b2fb457b84e74d1a30f04f737d4f62a668e9552d2b72f'),
   codeDepth: 6,
   walletId: WALLET_ID_V5,
   before: '1',
@@ -82,7 +82,7 @@ function tonAddress(wallet: Wallet, publicKey: Uint8Array): string {
   ]);
   const payload = Uint8Array.of(TAG_NON_BOUNCEABLE, WORKCHAIN, ...account);
   const checksum = crc16(payload);
-  return Buffer.from([...payload, checksum >>> 8, checksum & 0xff]).toString('base64url');
+  return base64url.encode(Uint8Array.of(...payload, checksum >>> 8, checksum & 0xff));
 }
 
 function bitsOf(bytes: Uint8Array): string {

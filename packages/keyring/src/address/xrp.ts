@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import { base58xrp } from '@scure/base';
 import type { Format } from './format.ts';
 import { hash160, sha256 } from './hash.ts';
@@ -12,6 +11,6 @@ export const XRP = {
   looksLike: '`r…`',
   encode(key) {
     const payload = Uint8Array.of(0x00, ...hash160(key.bytes));
-    return base58xrp.encode(Buffer.concat([payload, sha256(sha256(payload)).subarray(0, 4)]));
+    return base58xrp.encode(Uint8Array.of(...payload, ...sha256(sha256(payload)).subarray(0, 4)));
   },
 } as const satisfies Format;

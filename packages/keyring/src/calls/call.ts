@@ -9,6 +9,8 @@ export interface Route {
    * `ring`: the first thread writes the ring, and then every thread reads it.
    */
   readonly to: 'any' | 'first' | 'all' | 'ring';
+  /** Of a call to `ring`: a service may make it too. The others are administration (docs/decisions/0059). */
+  readonly isForServices?: true;
   /** How long it may take, with its wait. */
   readonly seconds: number;
   /** Of its packed arguments. */

@@ -1,11 +1,12 @@
 import * as bundles from '../check/bundles.ts';
 import * as keys from '../check/keys.ts';
 import { checkCoinbaseCall, checkSearch } from '../check/on-ramp.ts';
+import { checkKitContents, checkRecipients } from '../check/recovery-kits.ts';
 import * as seals from '../check/seals.ts';
 import { bytesOf, nameOf } from '../check/shape.ts';
 import * as tokens from '../check/tokens.ts';
 import { checkWebhooks } from '../check/webhooks.ts';
-import { WEBHOOKS_LENGTH_MAX, WEBHOOKS_MAX } from '../keyring.ts';
+import { RECOVERY_KIT_BYTES_MAX, WEBHOOKS_LENGTH_MAX, WEBHOOKS_MAX } from '../keyring.ts';
 import { decodeSealedSecret } from '../seal/layout.ts';
 import { flattenSignatures, unflattenSignatures } from '../sign/signature.ts';
 import type { Call, Method, Route, Transport } from './call.ts';
@@ -23,8 +24,12 @@ const ANY: Route = { to: 'any', seconds: 10, bytesMax: 8 * 1024 * 1024 };
 const LONG: Route = { ...ANY, seconds: 60 };
 /** A character is packed in one byte or in two. The rest is far below 1 KiB for each. */
 const WEBHOOKS: Route = { ...LONG, bytesMax: 2 * WEBHOOKS_LENGTH_MAX + 1024 * WEBHOOKS_MAX };
+/** By the first thread, which counts them. */
+const COUNTED = { to: 'first' } as const;
+const EXPORT: Route = { ...ANY, ...COUNTED };
 /** A passphrase is stretched for each key of the ring, and another process may hold the ring's lock. */
 const RING_SECONDS = 120;
+const RING: Route = { ...ANY, to: 'ring', seconds: RING_SECONDS };
 
 /** In the order of their numbers on a line (SPEC.md, section 8). What is not here does not exist. */
 export const CALLS = {
@@ -35,6 +40,18 @@ export const CALLS = {
   rewrapOrganizationKey: {
     route: ANY,
     check: (organizationId, wrapped) => [nameOf(organizationId, 'organizationId'), bytesOf(wrapped, 'wrapped')],
+  },
+  renewOrganizationKey: {
+    route: ANY,
+    check: (organizationId, wrapped) => [nameOf(organizationId, 'organizationId'), bytesOf(wrapped, 'wrapped')],
+  },
+  rewrapDataKeys: {
+    route: ANY,
+    check: (organizationKey, organizationId, heads) => [
+      bytesOf(organizationKey, 'organizationKey'),
+      nameOf(organizationId, 'organizationId'),
+      seals.checkStoredSecrets(heads),
+    ],
   },
   seal: {
     route: ANY,
@@ -86,7 +103,7 @@ export const CALLS = {
     sharing: { list: 3, perThreadMin: 16, pack: flattenSignatures, unpack: unflattenSignatures },
   },
   exportWallet: {
-    route: ANY,
+    route: EXPORT,
     check: (holder, sealedSeed, language, targetPublicKey) => [
       checkHolder(holder),
       checkSealed(sealedSeed, 'sealedSeed'),
@@ -95,7 +112,7 @@ export const CALLS = {
     ],
   },
   exportAccount: {
-    route: ANY,
+    route: EXPORT,
     check: (holder, sealedSeed, curve, path, targetPublicKey) => [
       checkHolder(holder),
       keys.checkSigningKey({ kind: 'wallet', sealed: sealedSeed, curve, path }),
@@ -103,7 +120,7 @@ export const CALLS = {
     ],
   },
   exportPrivateKey: {
-    route: ANY,
+    route: EXPORT,
     check: (holder, sealedKey, targetPublicKey) => [
       checkHolder(holder),
       checkSealed(sealedKey, 'sealedKey'),
@@ -136,20 +153,20 @@ export const CALLS = {
     route: ANY,
     check: (holder, count) => [checkHolder(holder), bundles.checkTargetCount(count)],
   },
-  importSecret: {
+  importSecrets: {
     route: ANY,
-    check: (secret, target, secretPayload) => [
-      checkHolder(secret),
-      bundles.checkTarget(target),
-      bundles.checkBundle(secretPayload),
+    check: (organizationKey, organizationId, secrets) => [
+      bytesOf(organizationKey, 'organizationKey'),
+      nameOf(organizationId, 'organizationId'),
+      bundles.checkSecretsToImport(secrets),
     ],
   },
-  exportSecret: {
-    route: ANY,
-    check: (secret, sealedSecret, targetPublicKey) => [
-      checkHolder(secret),
-      checkSealed(sealedSecret, 'sealedSecret'),
-      checkTargetPublicKey(targetPublicKey),
+  exportSecrets: {
+    route: EXPORT,
+    check: (organizationKey, organizationId, secrets) => [
+      bytesOf(organizationKey, 'organizationKey'),
+      nameOf(organizationId, 'organizationId'),
+      bundles.checkSecretsToExport(secrets),
     ],
   },
   createOtp: {
@@ -204,8 +221,14 @@ export const CALLS = {
   },
   /** By the first thread, since the pair that signs is made once for each process. */
   signAppProof: { route: { ...ANY, to: 'first' }, check: (payload) => [tokens.checkProofPayload(payload)] },
-  addRootKey: { route: { ...ANY, to: 'ring', seconds: RING_SECONDS }, check: () => [] },
-  removeRootKey: { route: { ...ANY, to: 'ring', seconds: RING_SECONDS }, check: (id) => [nameOf(id, 'id')] },
+  addRootKey: { route: RING, check: () => [] },
+  removeRootKey: { route: RING, check: (id) => [nameOf(id, 'id')] },
+  retireRootKey: {
+    route: RING,
+    check: (id, notBeforeMs = 0) => [nameOf(id, 'id'), seals.checkRetirementTime(notBeforeMs)],
+  },
+  restoreRootKey: { route: RING, check: (id) => [nameOf(id, 'id')] },
+  removeExpiredRootKeys: { route: RING, check: (ids) => [seals.checkKeyIds(ids)] },
   loadServiceKeys: {
     route: { ...ANY, to: 'all', seconds: RING_SECONDS },
     check: (organizationKey, serviceKeys) => [
@@ -215,6 +238,34 @@ export const CALLS = {
   },
   refreshRing: { route: { ...ANY, to: 'all', seconds: RING_SECONDS }, check: () => [] },
   ping: { route: { ...ANY, to: 'all', seconds: 2 }, check: () => [] },
+  createIntegrityKey: {
+    route: ANY,
+    check: (organizationKey, generation) => [
+      bytesOf(organizationKey, 'organizationKey'),
+      seals.checkGeneration(generation),
+    ],
+  },
+  lendIntegrityKey: {
+    route: ANY,
+    check: (organizationKey, keyId, generation, sealed) => [
+      bytesOf(organizationKey, 'organizationKey'),
+      seals.checkKeyId(keyId),
+      seals.checkGeneration(generation),
+      checkSealed(sealed, 'sealed'),
+    ],
+  },
+  /** It can only make a service stricter. */
+  requireIntegrity: { route: { ...RING, isForServices: true }, check: (keyId) => [seals.checkKeyId(keyId)] },
+  integrityRequired: { route: ANY, check: () => [] },
+  exportRecoveryKit: {
+    route: { ...LONG, ...COUNTED, bytesMax: RECOVERY_KIT_BYTES_MAX },
+    check: (organizationKey, organizationId, contents, recipients) => [
+      bytesOf(organizationKey, 'organizationKey'),
+      nameOf(organizationId, 'organizationId'),
+      checkKitContents(contents),
+      checkRecipients(recipients),
+    ],
+  },
 } as const satisfies { readonly [M in Method]: Call<M> };
 
 /** By the numbers that they have on a line. */

@@ -4,7 +4,7 @@ import { normalizeOtpCode } from '../bundle/otp.ts';
 import { uncompressPoint } from '../bundle/p256.ts';
 import { invalid } from '../derive/check.ts';
 import { KeyringError } from '../errors.ts';
-import type { OtpAttempt, SealedTarget } from '../keyring.ts';
+import type { OtpAttempt, SealedTarget, SecretToExport, SecretToImport } from '../keyring.ts';
 import { checkBytes } from '../seal/layout.ts';
 import { checkSealed } from './keys.ts';
 import { listOf, membersOf, nameOf, textOf } from './shape.ts';
@@ -13,6 +13,8 @@ import { listOf, membersOf, nameOf, textOf } from './shape.ts';
 
 const TARGETS_MAX = 64;
 const SECRET_TARGETS_MAX = 256;
+/** In one call. */
+const SECRETS_MAX = 32;
 const BUNDLE_LENGTH_MAX = 256 * 1024;
 
 /** After normalisation, which leaves no small letter. */
@@ -27,6 +29,35 @@ export function checkTargetPublicKey(publicKey: unknown): Uint8Array {
 export function checkTarget(target: unknown): SealedTarget {
   const { id, sealed } = membersOf<SealedTarget>(target, 'a target');
   return { id: nameOf(id, 'the id of a target'), sealed: checkSealed(sealed, 'a sealed target') };
+}
+
+export function checkSecretsToExport(secrets: unknown): SecretToExport[] {
+  return listOf(secrets, 'secrets', 1, SECRETS_MAX).map((secret) => {
+    const { ownerId, sealedSecret, targetPublicKey } = membersOf<SecretToExport>(secret, 'a secret');
+    return {
+      ownerId: nameOf(ownerId, 'ownerId'),
+      sealedSecret: checkSealed(sealedSecret, 'sealedSecret'),
+      targetPublicKey: checkTargetPublicKey(targetPublicKey),
+    };
+  });
+}
+
+/** A secret to import, with its payload read. */
+export interface EncryptedSecret {
+  readonly ownerId: string;
+  readonly target: SealedTarget;
+  readonly payload: Sealed;
+}
+
+export function checkSecretsToImport(secrets: unknown): EncryptedSecret[] {
+  return listOf(secrets, 'secrets', 1, SECRETS_MAX).map((secret) => {
+    const { ownerId, target, secretPayload } = membersOf<SecretToImport>(secret, 'a secret');
+    return {
+      ownerId: nameOf(ownerId, 'ownerId'),
+      target: checkTarget(target),
+      payload: checkBundle(secretPayload),
+    };
+  });
 }
 
 export function checkTargets(targets: unknown): SealedTarget[] {

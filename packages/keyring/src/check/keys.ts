@@ -1,4 +1,4 @@
-import { type AddressFormat, hasFormat } from '../address/index.ts';
+import { ADDRESS_FORMATS, type AddressFormat, hasFormat } from '../address/index.ts';
 import { CURVES, type Curve } from '../curve.ts';
 import { invalid } from '../derive/check.ts';
 import { MNEMONIC_LANGUAGES, type MnemonicLanguage } from '../derive/languages.ts';
@@ -114,6 +114,13 @@ export function checkPayloads(payloads: unknown): Uint8Array[] {
     if (length > PLAINTEXT_BYTES_MAX) throw invalid(`payloads are longer than ${PLAINTEXT_BYTES_MAX} bytes`);
     return copyOf(payload);
   });
+}
+
+/** Of whichever curve. */
+export function checkFormatName(format: unknown): AddressFormat {
+  const known = ADDRESS_FORMATS.find((candidate) => candidate === format);
+  if (known === undefined) throw invalid('the address format is unknown');
+  return known;
 }
 
 function checkFormat(curve: Curve, format: unknown): AddressFormat {

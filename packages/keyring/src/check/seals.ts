@@ -10,6 +10,7 @@ import { bytesOf, listOf, membersOf, nameOf } from './shape.ts';
 /** A role may have many: what deliveries are signed with is replaced from time to time. */
 const SERVICE_KEYS_MAX = 256;
 const STORED_SECRETS_MAX = 1000;
+const ROOT_KEYS_MAX = 256;
 
 /** Callers seal and open their own kinds: nobody gets key material by naming its kind, nor puts some in its place. */
 export function checkCallerBinding(binding: unknown): Binding {
@@ -45,4 +46,33 @@ export function checkServiceKeys(keys: unknown): SealedServiceKey[] {
     const id = nameOf(keyId, 'keyId');
     return { role: checkRole(role), keyId: id, sealed: checkSealed(sealed, 'a sealed service key') };
   });
+}
+
+const KEY_ID = /^[0-9a-f]{32}$/;
+
+/** An id in its one spelling, so that its bytes are its name. */
+export function checkKeyId(id: unknown): string {
+  if (typeof id !== 'string' || !KEY_ID.test(id)) throw invalid('keyId must be 32 lower-case hexadecimal digits');
+  return id;
+}
+
+/** Generations of the integrity key count from 1; a database holds them in four bytes. */
+const GENERATION_MAX = 2 ** 31 - 1;
+
+export function checkGeneration(generation: unknown): number {
+  if (!Number.isInteger(generation) || (generation as number) < 1 || (generation as number) > GENERATION_MAX)
+    throw invalid(`generation must be an integer from 1 to ${GENERATION_MAX}`);
+  return generation as number;
+}
+
+export const checkKeyIds = (ids: unknown): string[] =>
+  listOf(ids, 'ids', 0, ROOT_KEYS_MAX).map((id) => nameOf(id, 'id'));
+
+/** Until then and 30 days more there are dates that can be shown. */
+const RETIREMENT_MS_MAX = Date.UTC(9999, 0, 1);
+
+export function checkRetirementTime(timeMs: unknown): number {
+  if (!Number.isSafeInteger(timeMs) || (timeMs as number) < 0 || (timeMs as number) > RETIREMENT_MS_MAX)
+    throw invalid('the time of a retirement must be in milliseconds, before the year 9999');
+  return timeMs as number;
 }

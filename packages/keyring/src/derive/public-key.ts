@@ -1,9 +1,10 @@
+import { noTaproot, type PublicKey } from '../address/format.ts';
 import type { Curve } from '../curve.ts';
 import type { RandomBytes } from '../seal/envelope.ts';
 import { ed25519PublicKey } from '../sign/ed25519.ts';
 import { p256PublicKey } from '../sign/p256.ts';
 import { isP256Scalar } from '../sign/p256-scalar.ts';
-import { isSecp256k1Key, secp256k1PublicKey } from '../sign/secp256k1.ts';
+import { isSecp256k1Key, secp256k1PublicKey, taprootPublicKey } from '../sign/secp256k1.ts';
 import { invalid, type PointForm } from './check.ts';
 
 export const PRIVATE_KEY_BYTES = 32;
@@ -45,17 +46,15 @@ export function generatePrivateKeyOf(curve: Curve, random: RandomBytes): Uint8Ar
   }
 }
 
-/** Both forms of a public key for one multiplication. */
-export function publicKeyFormsOf(
-  curve: Curve,
-  privateKey: Uint8Array,
-): { readonly bytes: Uint8Array; uncompressed(): Uint8Array } {
+/** All forms of a public key for one multiplication. */
+export function publicKeyFormsOf(curve: Curve, privateKey: Uint8Array): PublicKey {
   if (curve === 'CURVE_ED25519') {
     const bytes = publicKeyOf(curve, privateKey);
-    return { bytes, uncompressed: () => bytes };
+    return { bytes, uncompressed: () => bytes, taproot: noTaproot };
   }
   const uncompressed = publicKeyOf(curve, privateKey, 'uncompressed');
   const bytes = uncompressed.slice(0, 33);
   bytes[0] = ((uncompressed[64] as number) & 1) === 1 ? 3 : 2;
-  return { bytes, uncompressed: () => uncompressed };
+  const taproot = curve === 'CURVE_SECP256K1' ? () => taprootPublicKey(bytes.subarray(1)).xOnly : noTaproot;
+  return { bytes, uncompressed: () => uncompressed, taproot };
 }

@@ -5,18 +5,20 @@ import { open as openHpke, type Sealed } from '../bundle/hpke.ts';
 import { type ImportedWallet as ImportedPhrase, parseKeyPlaintext, parseWalletPlaintext } from '../bundle/import.ts';
 import { generatePrivateKey, publicKeyOf } from '../bundle/p256.ts';
 import { signImportTarget, signSecretsTarget } from '../bundle/signed-bundle.ts';
+import type { EncryptedSecret } from '../check/bundles.ts';
 import type { AccountPlan } from '../check/keys.ts';
 import type { Curve } from '../curve.ts';
 import type { MnemonicLanguage } from '../derive/languages.ts';
 import { parseMnemonic } from '../derive/mnemonic.ts';
 import { KeyringError } from '../errors.ts';
-import type {
-  Holder,
-  ImportedPrivateKey,
-  ImportedWallet,
-  ImportTarget,
-  SealedTarget,
-  SecretTarget,
+import {
+  type Holder,
+  type ImportedPrivateKey,
+  type ImportedWallet,
+  type ImportTarget,
+  INSTALLATION_ID,
+  type SealedTarget,
+  type SecretTarget,
 } from '../keyring.ts';
 import { KIND } from '../kinds.ts';
 import * as material from '../material.ts';
@@ -44,6 +46,7 @@ export async function importWallet(
   bundle: Sealed,
   plans: readonly AccountPlan[],
 ): Promise<ImportedWallet> {
+  await admit(keys, 'importWallet', owner.organizationId, [owner.ownerId]);
   const { targetId, plaintext } = await openBundle(keys, owner, KIND.importTarget, targets, bundle);
   return plaintext.use(async (bytes) => {
     const { passphrase, ...mnemonic } = readMnemonic(parseWalletPlaintext(bytes));
@@ -65,6 +68,7 @@ export async function importPrivateKey(
   curve: Curve,
   formats: readonly AddressFormat[],
 ): Promise<ImportedPrivateKey> {
+  await admit(keys, 'importPrivateKey', owner.organizationId, [owner.ownerId]);
   const { targetId, plaintext } = await openBundle(keys, owner, KIND.importTarget, targets, bundle);
   return plaintext.use(async (bytes) => ({
     targetId,
@@ -86,14 +90,31 @@ export async function createSecretTargets(keys: Keys, owner: Holder, count: numb
   return targets;
 }
 
-export async function importSecret(
+/** Counted together, so that a part of them is never counted for nothing. */
+export async function importSecrets(
   keys: Keys,
-  owner: Holder,
-  target: SealedTarget,
-  payload: Sealed,
-): Promise<Uint8Array> {
-  const { plaintext } = await openBundle(keys, owner, KIND.secretTarget, [target], payload);
-  return plaintext.use((bytes) => keys.seal(owner, KIND.secret, material.encodePlain(bytes)));
+  organizationKey: Uint8Array,
+  organizationId: string,
+  secrets: readonly EncryptedSecret[],
+): Promise<Uint8Array[]> {
+  const ownerIds = secrets.map(({ ownerId }) => ownerId);
+  await admit(keys, 'importSecrets', organizationId, ownerIds);
+  const sealed: Uint8Array[] = [];
+  for (const { ownerId, target, payload } of secrets) {
+    const owner = { organizationKey, organizationId, ownerId };
+    const { plaintext } = await openBundle(keys, owner, KIND.secretTarget, [target], payload);
+    sealed.push(await plaintext.use((bytes) => keys.seal(owner, KIND.secret, material.encodePlain(bytes))));
+  }
+  return sealed;
+}
+
+/**
+ * Keys of the deployment are its operator's, who imports them with a command. What is sealed for it opens for no organization,
+ * so that nobody gains an import by naming it.
+ */
+async function admit(keys: Keys, what: string, organizationId: string, ownerIds: readonly string[]): Promise<void> {
+  if (organizationId === INSTALLATION_ID) return;
+  await keys.transfers.admit({ kind: 'import', what, organizationId, ownerIds });
 }
 
 async function newTarget(

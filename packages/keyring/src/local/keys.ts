@@ -9,6 +9,7 @@ import type { RootKeyRing } from '../seal/root-key.ts';
 import { Secret } from '../secret.ts';
 import { SecretCache } from '../secret-cache.ts';
 import { ServiceKeys } from '../service-keys.ts';
+import type { TransferGate } from '../transfers/limits.ts';
 import { ProofKeys } from './proof-keys.ts';
 import { WalletKeys } from './wallet-keys.ts';
 
@@ -18,15 +19,20 @@ const ORGANIZATION_KEYS_MAX = 256;
 export class Keys {
   readonly ring: RootKeyRing;
   readonly random: envelope.RandomBytes;
+  readonly transfers: TransferGate;
   readonly service = new ServiceKeys();
   readonly wallets = new WalletKeys(this);
   readonly proof: ProofKeys;
-  readonly #organizations = new SecretCache<envelope.OrganizationKey>(ORGANIZATION_KEYS_MAX, ({ key }) => key.fill(0));
+  readonly #organizations = new SecretCache<envelope.OrganizationKey>(ORGANIZATION_KEYS_MAX, ({ key, earlier }) => {
+    key.fill(0);
+    earlier?.key.fill(0);
+  });
   readonly #closing = new AbortController();
 
-  constructor(ring: RootKeyRing, random: envelope.RandomBytes) {
+  constructor(ring: RootKeyRing, random: envelope.RandomBytes, transfers: TransferGate) {
     this.ring = ring;
     this.random = random;
+    this.transfers = transfers;
     this.proof = new ProofKeys(random);
   }
 
@@ -62,10 +68,10 @@ export class Keys {
   }
 
   hasOpened(organizationKey: Uint8Array, organizationId: string): boolean {
-    const { rootKeyId } = layout.decodeOrganizationKey(organizationKey);
+    const wrapped = layout.decodeOrganizationKeys(organizationKey);
     return (
       !this.closing.aborted &&
-      this.ring.has(layout.keyIdText(rootKeyId)) &&
+      wrapped.every(({ rootKeyId }) => this.ring.has(layout.keyIdText(rootKeyId))) &&
       this.#organizations.get(organizationName(organizationKey, organizationId)) !== undefined
     );
   }
@@ -78,15 +84,13 @@ export class Keys {
   ): Promise<T> {
     // A copy, because the name in the cache and the bytes that are opened must be the same after the await.
     const bytes = copyOf(organizationKey);
-    const wrapped = layout.decodeOrganizationKey(bytes);
-    const rootKeyId = layout.keyIdText(wrapped.rootKeyId);
-    await this.ring.ensure(rootKeyId);
+    const wrapped = layout.decodeOrganizationKeys(bytes);
+    for (const { rootKeyId } of wrapped) await this.ring.ensure(layout.keyIdText(rootKeyId));
     this.checkOpen();
-    const root = this.ring.get(rootKeyId);
+    const roots = wrapped.map(({ rootKeyId }) => this.ring.get(layout.keyIdText(rootKeyId)));
     const name = organizationName(bytes, organizationId);
     const known = this.#organizations.get(name);
-    const key = known ?? this.#organizations.put(name, envelope.unwrapOrganizationKey(root, organizationId, wrapped));
-    return use(key);
+    return use(known ?? this.#organizations.put(name, unwrapAll(roots, organizationId, wrapped)));
   }
 
   wipe(): void {
@@ -99,6 +103,17 @@ export class Keys {
   }
 }
 
-/** Wrapped keys are all of one length. */
+function unwrapAll(
+  roots: readonly envelope.RootKey[],
+  organizationId: string,
+  wrapped: readonly layout.WrappedOrganizationKey[],
+): envelope.OrganizationKey {
+  const [key, earlier] = wrapped.map((each, index) =>
+    envelope.unwrapOrganizationKey(roots[index] as envelope.RootKey, organizationId, each),
+  );
+  return { ...(key as envelope.OrganizationKey), ...(earlier !== undefined && { earlier }) };
+}
+
+/** Wrapped keys are all of one length, or of twice that. */
 const organizationName = ({ buffer, byteOffset, length }: Uint8Array, organizationId: string): string =>
   `${Buffer.from(buffer, byteOffset, length).toString('latin1')}${organizationId}`;

@@ -14,8 +14,7 @@ import type { Keys } from './keys.ts';
 import { tryOpen } from './try-open.ts';
 
 export async function importOauthSecret(keys: Keys, owner: Holder, encrypted: string): Promise<Uint8Array> {
-  const key = keys.service.decryptionKey('oauth-secret');
-  const opened = tryOpen(() => new Secret(openSealedBox(key, encrypted)));
+  const opened = openWithAny(keys, 'oauth-secret', (key) => new Secret(openSealedBox(key, encrypted)));
   if (opened === undefined) throw notOpened('client secret', 'uncompressed', 'oauth-secret');
   return opened.use((secret) => {
     // No provider gives out such a secret: whoever encrypted it made a mistake.
@@ -31,8 +30,7 @@ export async function lendOauthSecret(keys: Keys, owner: Holder, sealedSecret: U
 }
 
 export async function importOnRampSecret(keys: Keys, owner: Holder, encrypted: string): Promise<Uint8Array> {
-  const key = keys.service.decryptionKey('on-ramp-secret');
-  const opened = tryOpen(() => new Secret(openOnRampSecret(key, encrypted)));
+  const opened = openWithAny(keys, 'on-ramp-secret', (key) => new Secret(openOnRampSecret(key, encrypted)));
   if (opened === undefined) throw notOpened('secret', 'compressed', 'on-ramp-secret');
   return opened.use((secret) => {
     if (secret.length === 0) throw new KeyringError('INVALID_BUNDLE', 'the secret is empty');
@@ -58,6 +56,15 @@ export async function signCoinbaseToken(
   return keys.unseal(owner, KIND.onRampSecret, sealedSecret, (bytes) =>
     signToken(decodeProviderSecret(bytes), call, keys.random(NONCE_BYTES)),
   );
+}
+
+/** While a key is being replaced clients encrypt to either. */
+function openWithAny<T>({ service }: Keys, role: DecryptionRole, open: (key: Uint8Array) => T): T | undefined {
+  for (const key of service.decryptionKeys(role)) {
+    const opened = tryOpen(() => open(key));
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
 }
 
 function notOpened(name: string, encoding: string, role: DecryptionRole): KeyringError {

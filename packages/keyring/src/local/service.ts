@@ -5,19 +5,13 @@ import { signWebhook } from '../bundle/webhook-signature.ts';
 import { copyOf } from '../check/shape.ts';
 import { generatePrivateKeyOf, publicKeyOf } from '../derive/public-key.ts';
 import { KeyringError } from '../errors.ts';
-import {
-  type CreatedServiceKey,
-  type Holder,
-  INSTALLATION_ID,
-  type SealedServiceKey,
-  type ServiceRole,
-  type WebhookToSign,
-} from '../keyring.ts';
+import type { CreatedServiceKey, SealedServiceKey, ServiceRole, WebhookToSign } from '../keyring.ts';
 import { KIND } from '../kinds.ts';
 import * as material from '../material.ts';
 import * as layout from '../seal/layout.ts';
 import { Secret } from '../secret.ts';
 import { curveOfRole, type OpenedServiceKey } from '../service-keys.ts';
+import { installationHolder } from './installation-holder.ts';
 import type { Keys } from './keys.ts';
 import { TURN } from './turn.ts';
 
@@ -35,7 +29,7 @@ export async function createServiceKey(
   return new Secret(generatePrivateKeyOf(curve, keys.random)).use(async (key) => {
     const publicKey = hexOf(publicKeyOf(curve, key, encoding === 'raw' ? undefined : encoding));
     const plaintext = material.encodeServiceKey(role, key);
-    const sealed = await keys.seal(holderOf(organizationKey, keyId), KIND.serviceKey, plaintext);
+    const sealed = await keys.seal(installationHolder(organizationKey, keyId), KIND.serviceKey, plaintext);
     return { keyId, sealed, publicKey, encoding };
   });
 }
@@ -48,7 +42,7 @@ export async function loadServiceKeys(
   const opened: OpenedServiceKey[] = [];
   try {
     for (const { role, keyId, sealed } of serviceKeys) {
-      await keys.unseal(holderOf(organizationKey, keyId), KIND.serviceKey, sealed, (bytes) => {
+      await keys.unseal(installationHolder(organizationKey, keyId), KIND.serviceKey, sealed, (bytes) => {
         const found = material.decodeServiceKey(bytes);
         if (found.role !== role) throw new KeyringError('INVALID_KEY', 'a service key has another role');
         opened.push({ role, keyId, key: copyOf(found.key) });
@@ -81,12 +75,6 @@ export async function signAppProof({ proof }: Keys, payload: string): Promise<Ap
   const { signer, encryptionPublicKey } = proof.pair;
   return signProof(signer, encryptionPublicKey, payload);
 }
-
-const holderOf = (organizationKey: Uint8Array, keyId: string): Holder => ({
-  organizationKey,
-  organizationId: INSTALLATION_ID,
-  ownerId: keyId,
-});
 
 function encodingOf(role: ServiceRole): CreatedServiceKey['encoding'] {
   if (curveOfRole(role) === 'CURVE_ED25519') return 'raw';

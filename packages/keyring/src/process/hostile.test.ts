@@ -8,13 +8,22 @@ import { deserialize, serialize } from 'node:v8';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireBuilt } from '../../test/fixtures/built.ts';
-import { type Deployment, deploy, encryptTo, flipped, ORGANIZATION, webhookKeyOf } from '../../test/fixtures/client.ts';
-import { fromHex, fromText, labelled } from '../../test/fixtures/labels.ts';
+import {
+  type Deployment,
+  deploy,
+  EMPTY_KIT,
+  encryptTo,
+  flipped,
+  ORGANIZATION,
+  RECIPIENT,
+  webhookKeyOf,
+} from '../../test/fixtures/client.ts';
+import { fromHex, fromText, labelled, toHex } from '../../test/fixtures/labels.ts';
 import { sealText } from '../bundle/credential-bundle.ts';
 import { sealBox } from '../bundle/sealed-box.ts';
 import type { Method } from '../calls/call.ts';
 import { METHODS } from '../calls/table.ts';
-import { createKeyring, KeyringError } from '../index.ts';
+import { type CreatedIntegrityKey, createKeyring, KeyringError } from '../index.ts';
 import { CALLER_KINDS, KIND } from '../kinds.ts';
 import { ed25519PublicKey } from '../sign/ed25519.ts';
 import type { Refusal } from './channel.ts';
@@ -66,6 +75,8 @@ let sealedClientSecret: Uint8Array;
 let onRampBundle: string;
 let sealedOnRampSecret: Uint8Array;
 let sealedOnRampKey: Uint8Array;
+let integrity: CreatedIntegrityKey;
+let integrityKey: Uint8Array;
 let lastId = 1_000_000;
 const answers: Answer[] = [];
 const news = new EventEmitter();
@@ -92,6 +103,8 @@ beforeAll(async () => {
   sealedOnRampSecret = await keyring.importOnRampSecret(deployment.holder('on-ramp-1'), onRampBundle);
   const pair = Buffer.concat([ON_RAMP_KEY, ed25519PublicKey(ON_RAMP_KEY)]).toString('base64');
   sealedOnRampKey = await keyring.importOnRampSecret(deployment.holder('on-ramp-2'), onRamp(pair));
+  integrity = await keyring.createIntegrityKey(deployment.installationKey, 1);
+  integrityKey = await keyring.lendIntegrityKey(deployment.installationKey, integrity.keyId, 1, integrity.sealed);
   child = startKeyringProcess({ rootKey, threads: 2 });
   child.send({ create: false, methods: METHODS });
   for (const pipe of pipesOf(child)) {
@@ -173,7 +186,8 @@ async function loadServiceKeys(): Promise<void> {
 
 /** Neither a secret itself nor its text in an answer. */
 function checkNoSecret(): void {
-  const secrets = [SECRET, fromText(OTP_CODE), fromText(CLIENT_SECRET), fromText(ON_RAMP_SECRET), ON_RAMP_KEY];
+  const provider = [fromText(CLIENT_SECRET), fromText(ON_RAMP_SECRET), ON_RAMP_KEY];
+  const secrets = [SECRET, fromText(OTP_CODE), ...provider, integrityKey];
   const texts = secrets.flatMap((secret) =>
     ['latin1', 'hex', 'base64', 'base64url'].map((encoding) =>
       Buffer.from(secret).toString(encoding as BufferEncoding),
@@ -285,7 +299,7 @@ test('arguments with prototypes, getters and names that are not theirs', async (
   ];
   for (const method of METHODS) {
     // These look at no arguments.
-    if (['addRootKey', 'refreshRing', 'ping'].includes(method)) continue;
+    if (['addRootKey', 'refreshRing', 'ping', 'integrityRequired'].includes(method)) continue;
     for (const list of args) expect((await call(method, list)).refusal?.code).toMatch(/^[A-Z_]+$/);
   }
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
@@ -295,6 +309,7 @@ test('arguments with prototypes, getters and names that are not theirs', async (
 test('huge lists, huge bytes and deep nesting', { timeout: 120_000 }, async () => {
   const holder = deployment.holder(OWNER);
   const key = { kind: 'private-key', sealed: sealedKey, curve: 'CURVE_ED25519' };
+  const KIT = { ...EMPTY_KIT, privateKeys: [{ privateKeyId: OWNER, name: '', sealedKey, addresses: [] }] };
   let nested: unknown[] = [];
   for (let level = 0; level < 2000; level += 1) nested = [nested];
   const calls: [string, unknown][] = [
@@ -342,10 +357,35 @@ test('huge lists, huge bytes and deep nesting', { timeout: 120_000 }, async () =
       [deployment.holder('on-ramp-2'), sealedOnRampKey, { ...COINBASE_CALL, path: '/a'.repeat(2e6) }],
     ],
     ['signCoinbaseToken', [deployment.holder('on-ramp-2'), sealedOnRampKey, nested]],
+    ['createIntegrityKey', [new Uint8Array(7 * 1024 * 1024), 1]],
+    ['lendIntegrityKey', [deployment.installationKey, integrity.keyId, 1, new Uint8Array(5 * 1024 * 1024)]],
+    ['lendIntegrityKey', [deployment.installationKey, 'a'.repeat(4e6), 1, integrity.sealed]],
+    ['requireIntegrity', ['a'.repeat(4e6)]],
+    ['requireIntegrity', [nested]],
+    ['exportRecoveryKit', [holder.organizationKey, ORGANIZATION, EMPTY_KIT, new Array(4_000_000_000)]],
+    ['exportRecoveryKit', [holder.organizationKey, ORGANIZATION, { ...EMPTY_KIT, wallets: nested }, [RECIPIENT]]],
+    [
+      'exportRecoveryKit',
+      [
+        holder.organizationKey,
+        ORGANIZATION,
+        { ...KIT, wallets: Array.from({ length: 200_000 }, () => 1) },
+        [RECIPIENT],
+      ],
+    ],
+    [
+      'exportRecoveryKit',
+      [holder.organizationKey, ORGANIZATION, { ...KIT, organizationName: 'x'.repeat(4e6) }, [RECIPIENT]],
+    ],
+    ['exportRecoveryKit', [holder.organizationKey, ORGANIZATION, KIT, ['x'.repeat(4e6)]]],
+    ['exportRecoveryKit', [holder.organizationKey, ORGANIZATION, KIT, nested]],
     ['seal', [new Uint8Array(9 * 1024 * 1024)]],
   ];
   await loadServiceKeys();
   for (const [method, args] of calls) expect((await call(method, args)).refusal?.code).toMatch(/^[A-Z_]+$/);
+  // In the right form too: only the first thread counts exports.
+  const kit = await call('exportRecoveryKit', [holder.organizationKey, ORGANIZATION, KIT, [RECIPIENT]]);
+  expect(kit.refusal?.code).toBe('NOT_ALLOWED');
   // An attempt may be any text: what is no code is a wrong one.
   for (const attempt of [{ code: 'x'.repeat(4e6) }, { encryptedBundle: 'x'.repeat(4e6) }]) {
     const { body } = await call('checkOtp', [deployment.holder('otp-1'), sealedOtp, attempt]);
@@ -365,6 +405,7 @@ test('no kind of key material is opened, by whatever name and with the right key
     [ORGANIZATION, 'credential-1', organizationKey, sealedClientSecret],
     [ORGANIZATION, 'on-ramp-1', organizationKey, sealedOnRampSecret],
     ['deployment', deployment.keys[0]!.keyId, deployment.installationKey, deployment.keys[0]!.sealed],
+    ['deployment', integrity.keyId, deployment.installationKey, integrity.sealed],
   ];
   for (const [organizationId, ownerId, key, blob] of blobs) {
     for (const kind of [...kinds, ...CALLER_KINDS, ['private-key'], null]) {
@@ -429,7 +470,7 @@ test('webhooks, with each argument, each of its members and each of its bytes re
   checkNoSecret();
 });
 
-/** The calls of logins and of on-ramps, each with arguments that it takes. */
+/** The calls of logins, of on-ramps and of integrity keys, each with arguments that it takes. */
 const loginCalls = (): Readonly<Record<string, readonly unknown[]>> => ({
   createOtp: [deployment.holder('otp-1'), OTP_CODE],
   checkOtp: [deployment.holder('otp-1'), sealedOtp, { encryptedBundle: otpAttempt }],
@@ -442,9 +483,12 @@ const loginCalls = (): Readonly<Record<string, readonly unknown[]>> => ({
   importOnRampSecret: [deployment.holder('on-ramp-1'), onRampBundle],
   signMoonpayQuery: [deployment.holder('on-ramp-1'), sealedOnRampSecret, '?apiKey=pk'],
   signCoinbaseToken: [deployment.holder('on-ramp-2'), sealedOnRampKey, COINBASE_CALL],
+  createIntegrityKey: [deployment.installationKey, 1],
+  lendIntegrityKey: [deployment.installationKey, integrity.keyId, 1, integrity.sealed],
+  requireIntegrity: [integrity.keyId],
 });
 
-test('logins and on-ramps, with each argument and each of its members replaced by something else', {
+test('logins, on-ramps and integrity keys, with each argument and each of its members replaced by something else', {
   timeout: 120_000,
 }, async () => {
   await loadServiceKeys();
@@ -458,6 +502,8 @@ test('logins and on-ramps, with each argument and each of its members replaced b
     if (method === 'lendOauthSecret') {
       expect(Buffer.from(unpack(body as Uint8Array) as Uint8Array).toString('utf8')).toBe(CLIENT_SECRET);
     }
+    if (method === 'lendIntegrityKey')
+      expect(toHex(unpack(body as Uint8Array) as Uint8Array)).toBe(toHex(integrityKey));
     // What the right call answered; from here on there must be no secret in any answer.
     answers.length = 0;
     for (const [index, argument] of args.entries()) {
@@ -476,7 +522,8 @@ test('logins and on-ramps, with each argument and each of its members replaced b
   }
   // Taken all the same: attempts that are wrong, names that are odd, claims and times that are numbers. Nothing is
   // lent.
-  const refusing = ['createCredential', 'lendOauthSecret', 'signMoonpayQuery'];
+  const integrityCalls = ['createIntegrityKey', 'lendIntegrityKey', 'requireIntegrity'];
+  const refusing = ['createCredential', 'lendOauthSecret', 'signMoonpayQuery', ...integrityCalls];
   expect(new Set(accepted.map((text) => text.split(' ')[0]))).toEqual(
     new Set(Object.keys(calls).filter((method) => !refusing.includes(method))),
   );
@@ -485,7 +532,7 @@ test('logins and on-ramps, with each argument and each of its members replaced b
   checkNoSecret();
 });
 
-test('logins and on-ramps, with blobs that were changed, moved or made for something else', async () => {
+test('logins, on-ramps and integrity keys, with blobs that were changed, moved or made for something else', async () => {
   await loadServiceKeys();
   const right: [string, string, Uint8Array, unknown[]][] = [
     ['checkOtp', 'otp-1', sealedOtp, [{ code: OTP_CODE }]],
@@ -518,6 +565,24 @@ test('logins and on-ramps, with blobs that were changed, moved or made for somet
     };
     expect((await call(method, [deploymentHolder, service!.sealed, ...rest])).refusal?.code).toBe('NOT_OPENED');
   }
+  const { keyId, sealed } = integrity;
+  const [service] = deployment.keys;
+  const lend = (...args: unknown[]): Promise<Answer> => call('lendIntegrityKey', args);
+  expect((await lend(deployment.installationKey, keyId, 1, sealed)).body).toBeDefined();
+  answers.length = 0;
+  const all = [sealedKey, sealedSeed, sealedOtp, sealedClientSecret, sealedOnRampSecret, sealedOnRampKey];
+  const blobs = [...all, service!.sealed];
+  for (let bit = 0; bit < sealed.length * 8; bit += 61) blobs.push(flipped(sealed, bit));
+  for (const other of blobs)
+    expect((await lend(deployment.installationKey, keyId, 1, other)).refusal?.code).toBe('NOT_OPENED');
+  // A service key is none, also by its own name; nor does another organization's key open one.
+  expect((await lend(deployment.installationKey, service!.keyId, 1, service!.sealed)).refusal?.code).toBe('NOT_OPENED');
+  const { organizationKey } = deployment.holder(OWNER);
+  for (const [key, id] of [
+    [organizationKey, keyId],
+    [deployment.installationKey, service!.keyId],
+  ])
+    expect((await lend(key, id, 1, sealed)).refusal?.code).toBe('NOT_OPENED');
   checkNoSecret();
 });
 

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { dirname } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import type { Method } from '../calls/call.ts';
@@ -9,7 +8,9 @@ import type { LaunchedKeyring } from '../launch.ts';
 import type { KeyringLoss, KeyringObserver } from '../observer.ts';
 import { syncFolder } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
+import type { ServedAddress } from '../socket/connect.ts';
 import type { Notice, Order, Settings, Wake } from './channel.ts';
+import type { KeyringChild } from './child.ts';
 import { chooseLine, isBusy } from './choose-line.ts';
 import { Line } from './line.ts';
 import { detached, errorOf, gone } from './protocol.ts';
@@ -32,9 +33,13 @@ const WAKE_MS = 1000;
 /** Lists are done in parts, so that no call holds a thread for more than a fraction of a second. */
 const SILENT_BEATS_MAX = 5;
 const CLOSE_MS_MAX = 5_000;
+/** A keyring that serves on a socket may be starting too. */
+const SERVED_WAIT_MS = 10_000;
 
 export interface StartSettings extends Settings {
   readonly create: boolean;
+  /** The keyring whose process it is to be, where that is a service of its own; the root key is its business then. */
+  readonly served?: ServedAddress | undefined;
   /** Taken over at the first start, if it is still there. */
   readonly launched?: LaunchedKeyring | undefined;
   readonly observer?: KeyringObserver | undefined;
@@ -46,7 +51,7 @@ type ServiceKeys = readonly [organizationKey: Uint8Array, keys: readonly SealedS
 /** The process that holds the keys, which is started again whenever it ends, and the lines to its threads. */
 export class KeyringProcess {
   #settings: StartSettings;
-  #child: ChildProcess | undefined;
+  #child: KeyringChild | undefined;
   /** One to each thread that has opened the ring: calls to all go to these. */
   #lines: readonly Line[] = [];
   /** Those of them that have the service keys and the ring as it is: the others are given them. */
@@ -57,6 +62,7 @@ export class KeyringProcess {
   /** Service keys are given to one thread after the other has joined, never beside it. */
   #keysTurn: Promise<unknown> = Promise.resolve();
   #isUp = false;
+  #isStarting = true;
   readonly #closing = new AbortController();
   #ring: RingState = { active: '', ids: [] };
   #serviceKeys: ServiceKeys | undefined;
@@ -86,6 +92,7 @@ export class KeyringProcess {
       throw error;
     }
     started.#isUp = true;
+    started.#isStarting = false;
     started.#beatTimer = setInterval(() => started.#beat(), settings.beatMs ?? BEAT_MS).unref();
     return started;
   }
@@ -207,7 +214,7 @@ export class KeyringProcess {
   }
 
   /** From here on it hears what all hear; it serves when it has what they have. */
-  async #join(child: ChildProcess, line: Line): Promise<void> {
+  async #join(child: KeyringChild, line: Line): Promise<void> {
     if (this.#child !== child) return;
     if (!this.#lines.includes(line)) this.#lines = [...this.#lines, line];
     try {
@@ -220,7 +227,8 @@ export class KeyringProcess {
       this.#serving = [...this.#serving, line];
       if (this.#serving.length === this.#started.length) this.#isWaking = false;
     } catch (error) {
-      if (this.#child !== child) return;
+      // What is closed refuses everything, and that is no news.
+      if (this.#child !== child || this.closing.aborted) return;
       this.#settings.observer?.threadRefused(messageOf(error));
       setTimeout(() => void this.#join(child, line), WAKE_MS).unref();
     }
@@ -255,8 +263,8 @@ export class KeyringProcess {
 
   /** Settles when the process is ready, or has refused to start. */
   async #startChild(): Promise<void> {
-    const { create, launched } = this.#settings;
-    const child = launched?.take(this.#settings) ?? startKeyringProcess(this.#settings);
+    const { create, served } = this.#settings;
+    const child = served === undefined ? this.#ownChild() : await this.#servedChild(served);
     this.#child = child;
     this.#answeredBeats = 0;
     const pipes = pipesOf(child);
@@ -264,7 +272,7 @@ export class KeyringProcess {
     // Whoever waits for an answer hears of the end, even if nothing else keeps this process alive.
     for (const pipe of pipes) pipe.once('close', () => child.ref());
     let refusal: KeyringError | undefined;
-    const limitMs = startMsMax(this.#settings.rootKey);
+    const limitMs = startMsMax(served === undefined ? this.#settings.rootKey : undefined);
     const timer = setTimeout(() => {
       refusal = new KeyringError('UNAVAILABLE', `the keyring process was not ready after ${limitMs / 1000} s`);
       child.kill('SIGKILL');
@@ -277,7 +285,7 @@ export class KeyringProcess {
         child.on('message', (message: Notice) => {
           if (message.type === 'failed') refusal = errorOf(message.refusal);
           else if (message.type === 'ready') resolve(message.ring);
-          else this.#hear(child, message);
+          else if (message.type === 'woken' || message.type === 'asleep') this.#hear(child, message);
         });
         const ended = (how: string): void => {
           reject(refusal ?? gone());
@@ -302,8 +310,21 @@ export class KeyringProcess {
     child.channel?.unref();
   }
 
+  #ownChild(): KeyringChild {
+    return this.#settings.launched?.take(this.#settings) ?? startKeyringProcess(this.#settings);
+  }
+
+  async #servedChild(served: ServedAddress): Promise<KeyringChild> {
+    const { connectServed } = await import('../socket/connect.ts');
+    const waitMs = this.#isStarting ? SERVED_WAIT_MS : 0;
+    const child = await connectServed(served, this.#settings.threads, { waitMs, closing: this.closing });
+    if (!this.closing.aborted) return child;
+    child.kill();
+    throw closed();
+  }
+
   /** News of threads that were to be started. */
-  #hear(child: ChildProcess, message: Extract<Notice, { type: 'woken' | 'asleep' }>): void {
+  #hear(child: KeyringChild, message: Extract<Notice, { type: 'woken' | 'asleep' }>): void {
     if (this.#child !== child) return;
     if (message.type === 'asleep') {
       this.#settings.observer?.threadRefused(message.message);
@@ -339,14 +360,14 @@ export class KeyringProcess {
   }
 
   /** Its end is not waited for: a process that the system cannot end must not keep the next one from its start. */
-  #giveUp(child: ChildProcess, reason: KeyringLoss, message: string): void {
+  #giveUp(child: KeyringChild, reason: KeyringLoss, message: string): void {
     child.kill('SIGKILL');
     const lines = this.#started;
     this.#lose(child, reason, message);
     for (const line of lines) line.destroy();
   }
 
-  #lose(child: ChildProcess, reason: KeyringLoss, message: string): void {
+  #lose(child: KeyringChild, reason: KeyringLoss, message: string): void {
     if (this.#child !== child) return;
     const wasUp = this.#isUp;
     this.#child = undefined;
@@ -409,7 +430,7 @@ export class KeyringProcess {
   }
 
   /** A thread has found a changed ring, so that the others read it too. */
-  #follow(child: ChildProcess, ring: RingState): void {
+  #follow(child: KeyringChild, ring: RingState): void {
     if (child !== this.#child || isSameRing(ring, this.#ring)) return;
     this.#ring = ring;
     // What cannot be read is told to whoever calls next.
@@ -420,9 +441,10 @@ export class KeyringProcess {
     for (const line of this.#lines) line.end(error);
   }
 
-  /** The process may write the ring but not open its folder, which is synchronized here. */
-  #syncRing(): Promise<void> {
-    return syncFolder(dirname(parseRootKeySetting(this.#settings.rootKey).ringPath));
+  /** The process may write the ring but not open its folder, which is synchronized here, or by the keyring that serves. */
+  async #syncRing(): Promise<void> {
+    if (this.#settings.served !== undefined) return;
+    await syncFolder(dirname(parseRootKeySetting(this.#settings.rootKey).ringPath));
   }
 }
 

@@ -42,8 +42,12 @@ test('a large frame is written as it is, between those before it and those behin
   expect(pipe.writes.flat().filter((byte) => byte !== 9)).toEqual([1, 2, 3, 4]);
 });
 
-test('of frames that were put together no copy stays', async () => {
+test('of frames that were put together, and of one that left alone, no copy stays', async () => {
   const { outbox } = open();
+  const alone = Uint8Array.of(3, 3);
+  outbox.send(alone);
+  await turn();
+  expect([...alone]).toEqual([0, 0]);
   const frames = [Uint8Array.of(1, 1), Uint8Array.of(2, 2)];
   for (const frame of frames) outbox.send(frame);
   await turn();

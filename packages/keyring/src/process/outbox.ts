@@ -38,11 +38,13 @@ export class Outbox {
 
   #write(frames: readonly Uint8Array[]): void {
     if (frames.length === 0) return;
-    if (frames.length === 1) {
-      this.#pipe.write(frames[0]);
+    // Answers may hold what was opened or lent: none of it stays behind.
+    const [only] = frames;
+    if (only !== undefined && frames.length === 1) {
+      this.#pipe.write(only, () => only.fill(0));
       return;
     }
-    // Memory of its own, because answers may hold what was opened or lent: none of it stays behind.
+    // Memory of its own, not the pool's.
     const joined = Buffer.allocUnsafeSlow(frames.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     for (const frame of frames) {

@@ -14,6 +14,7 @@ import {
   type Deployment,
   deploy,
   encryptTo,
+  importSecret,
   ORGANIZATION,
   Receiver,
   readSigned,
@@ -35,7 +36,7 @@ import {
 } from '../index.ts';
 import { ProcessKeyring } from './client.ts';
 import { KeyringProcess } from './keyring-process.ts';
-import { permissionFlags, pipesOf } from './start.ts';
+import { pipesOf } from './start.ts';
 
 const LINUX = existsSync('/proc/self/environ');
 const ETHEREUM: AccountSpec = {
@@ -230,9 +231,12 @@ describe('the same answers as inline', () => {
     const [target] = await keyring.createSecretTargets(deployment.holder('batch'), 1);
     const payload = encryptTo(target!.targetPublicKey, fromText('a secret'));
     const secret = deployment.holder('secret-1');
-    const sealed = await keyring.importSecret(secret, { id: 'batch', sealed: target!.sealedTarget }, payload);
-    expect(toText(read(await inline.exportSecret(secret, sealed, receiver.publicKey)))).toBe('a secret');
-    expect(toText(read(await keyring.exportSecret(secret, sealed, receiver.publicKey)))).toBe('a secret');
+    const sealed = await importSecret(keyring, secret, { id: 'batch', sealed: target!.sealedTarget }, payload);
+    const wanted = { ownerId: secret.ownerId, sealedSecret: sealed, targetPublicKey: receiver.publicKey };
+    for (const each of [inline, keyring]) {
+      const exported = await each.exportSecrets(secret.organizationKey, secret.organizationId, [wanted, wanted]);
+      expect(exported.map((bundle) => toText(read(bundle)))).toEqual(['a secret', 'a secret']);
+    }
   });
 
   test('logins', async () => {
@@ -319,6 +323,11 @@ describe('the same answers as inline', () => {
       (each) => each.signMoonpayQuery(wallet, sealedSeed, '?a=b'),
       (each) => each.signCoinbaseToken(wallet, sealedSeed, { ...COINBASE_CALL, path: '/v2/accounts' }),
       (each) => each.signCoinbaseToken(wallet, sealedSeed, COINBASE_CALL),
+      (each) => each.createIntegrityKey(wallet.organizationKey, 1),
+      (each) => each.createIntegrityKey(7 as unknown as Uint8Array, 1),
+      (each) => each.lendIntegrityKey(deployment.installationKey, '0a'.repeat(16), 1, sealedSeed),
+      (each) => each.lendIntegrityKey(deployment.installationKey, '0A'.repeat(16), 1, sealedSeed),
+      (each) => each.requireIntegrity('0a'.repeat(15)),
     ];
     for (const call of calls) {
       // One after the other, because two that change a ring at once refuse each other.
@@ -583,40 +592,5 @@ describe('the rights of the process', () => {
     expect(await names(`/proc/${keyring.pid}/environ`)).toEqual(['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']);
     const [command = ''] = (await readFile(`/proc/${keyring.pid}/cmdline`, 'latin1')).split('\0host.js');
     expect(command).toMatch(/--(experimental-)?permission/);
-  });
-
-  test('it reads the ring and its own program, writes the ring, and nothing else', async () => {
-    const ring = join(folder, 'root.key');
-    const script = `
-      import { spawnSync } from 'node:child_process';
-      import { readFileSync, writeFileSync, readdirSync } from 'node:fs';
-      const attempts = {
-        ring: () => readFileSync(${JSON.stringify(ring)}),
-        beside: () => readFileSync(${JSON.stringify(join(folder, 'database.sqlite'))}),
-        folder: () => readdirSync(${JSON.stringify(folder)}),
-        outside: () => readFileSync(${JSON.stringify(fileURLToPath(new URL('../../../../package.json', import.meta.url)))}),
-        temporary: () => writeFileSync(${JSON.stringify(`${ring}.test.tmp`)}, ''),
-        elsewhere: () => writeFileSync(${JSON.stringify(join(folder, 'other'))}, ''),
-        program: () => spawnSync('true'),
-      };
-      const answers = {};
-      for (const [name, attempt] of Object.entries(attempts)) {
-        try { attempt(); answers[name] = 'allowed'; } catch (error) { answers[name] = error.code; }
-      }
-      console.log(JSON.stringify(answers));`;
-    await writeFile(join(folder, 'database.sqlite'), 'rows', { mode: 0o600 });
-    const flags = permissionFlags(ring, undefined);
-    expect(flags.length).toBeGreaterThan(3);
-    const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--input-type=module', '-e', script]);
-    await rm(`${ring}.test.tmp`);
-    expect(JSON.parse(stdout)).toEqual({
-      ring: 'allowed',
-      beside: 'ERR_ACCESS_DENIED',
-      folder: 'ERR_ACCESS_DENIED',
-      outside: 'ERR_ACCESS_DENIED',
-      temporary: 'allowed',
-      elsewhere: 'ERR_ACCESS_DENIED',
-      program: 'ERR_ACCESS_DENIED',
-    });
   });
 });

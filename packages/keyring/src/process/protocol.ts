@@ -47,13 +47,22 @@ export function unpackArguments(body: Uint8Array | undefined, bytesMax: number):
 
 /** Only a KeyringError says what happened: another error may hold what must not leave. */
 export function refusalOf(error: unknown): Refusal {
-  if (error instanceof KeyringError) return { code: error.code, message: error.message };
+  if (error instanceof KeyringError) {
+    const { code, message, retryAfterSeconds } = error;
+    return { code, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  }
   return { code: 'UNAVAILABLE', message: 'the call failed inside the keyring' };
 }
 
 export function errorOf(refusal: Refusal | undefined): KeyringError {
   const known = refusal !== undefined && CODES.has(refusal.code);
-  return known ? new KeyringError(refusal.code, String(refusal.message)) : gone();
+  if (!known) return gone();
+  const { code, message, retryAfterSeconds } = refusal;
+  return new KeyringError(
+    code,
+    String(message),
+    Number.isSafeInteger(retryAfterSeconds) ? retryAfterSeconds : undefined,
+  );
 }
 
 export function gone(): KeyringError {

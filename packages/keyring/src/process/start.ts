@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { KeyringError } from '../errors.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
@@ -18,7 +19,7 @@ const PERMISSION_FLAG = ['--permission', '--experimental-permission'].find((flag
   process.allowedNodeEnvironmentFlags.has(flag),
 );
 
-const THREADS_MAX = 8;
+export const THREADS_MAX = 8;
 const START_MS_MAX = 30_000;
 const STRETCHED_START_MS_MAX = 120_000;
 
@@ -30,18 +31,26 @@ export function threadsOf(asked: number = availableParallelism()): number {
 
 /**
  * Starts the process with the rights that it needs and nothing of this one's environment. It opens the ring when it gets
- * its order.
+ * its order. Its lines are pipes to this process, or the sockets of another.
  */
-export function startKeyringProcess({ rootKey, threads }: Settings): ChildProcess {
+export function startKeyringProcess(wanted: Settings, lines?: readonly Duplex[]): ChildProcess {
+  const { rootKey, threads, exportLimits, importLimits, asksForTransfers, asksForSync, refusesAdministration } = wanted;
   const source = parseRootKeySetting(rootKey);
   const ringPath = resolve(source.ringPath);
   const settings: Settings = {
     rootKey:
       source.passphrasePath === undefined ? `file:${ringPath}` : `passphrase-file:${resolve(source.passphrasePath)}`,
     threads,
+    exportLimits,
+    importLimits,
+    asksForTransfers,
+    asksForSync,
+    refusesAdministration,
   };
   return fork(ENTRY, [JSON.stringify(settings)], {
     cwd: DIST,
+    // A service only reads the ring, and stays the user that it was started as.
+    ...(refusesAdministration !== true && foreignOwnerOf(ringPath)),
     // Windows starts nothing without it.
     env: process.env.SystemRoot === undefined ? {} : { SystemRoot: process.env.SystemRoot },
     execArgv: [
@@ -52,16 +61,28 @@ export function startKeyringProcess({ rootKey, threads }: Settings): ChildProces
       '--disable-warning=SecurityWarning',
     ],
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc', ...Array.from({ length: threads }, () => 'pipe' as const)],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc', ...(lines ?? Array.from({ length: threads }, () => 'pipe' as const))],
   });
 }
 
-/** How long a start may take. A passphrase is stretched for each key and thread. */
-export const startMsMax = (rootKey: string): number =>
-  parseRootKeySetting(rootKey).passphrasePath === undefined ? START_MS_MAX : STRETCHED_START_MS_MAX;
+/**
+ * The owner of the ring, where root changes the ring of another user: the process runs as that user, since the permission
+ * model lets nobody give a file away.
+ */
+function foreignOwnerOf(ringPath: string): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const stat = statSync(ringPath, { throwIfNoEntry: false });
+  return stat === undefined || stat.uid === 0 ? undefined : { uid: stat.uid, gid: stat.gid };
+}
+
+/** How long a start may take. A passphrase is stretched for each key and thread; others may have one. */
+export const startMsMax = (rootKey: string | undefined): number =>
+  rootKey !== undefined && parseRootKeySetting(rootKey).passphrasePath === undefined
+    ? START_MS_MAX
+    : STRETCHED_START_MS_MAX;
 
 /** To each of its threads. A process for which there were no descriptors left has none, whatever its type says. */
-export const pipesOf = ({ stdio }: { readonly stdio?: ChildProcess['stdio'] }): Pipe[] =>
+export const pipesOf = ({ stdio }: { readonly stdio?: readonly unknown[] }): Pipe[] =>
   (stdio?.slice(FIRST_LINE) ?? []) as unknown as Pipe[];
 
 /** The ring with its temporary files and its lock, the passphrase, and the program itself. */

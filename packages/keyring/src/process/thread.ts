@@ -1,6 +1,8 @@
 import { METHODS, transportOf } from '../calls/table.ts';
 import { KeyringError } from '../errors.ts';
 import { LocalKeyring } from '../local-keyring.ts';
+import { logToStandardError } from '../log.ts';
+import type { TransferGate } from '../transfers/limits.ts';
 import type { Order, Report } from './channel.ts';
 import { encodeFrame, type Frame, FrameReader } from './frame.ts';
 import { Outbox } from './outbox.ts';
@@ -22,13 +24,34 @@ const PING = numberOf('ping');
 /** How many calls begin in one turn of the event loop, unless they take longer than this together. */
 const TURN_CALLS_MAX = 16;
 const TURN_MS_MAX = 2;
+/** How often it looks at the ring's file; less and less often where that cannot be read, since a passphrase is stretched. */
+const LOOK_MS = 1000;
+const LOOK_MS_MAX = 60_000;
 
-/** Opens the ring and serves the line with this descriptor. */
-export async function openThread(rootKey: string, { create, methods }: Order, fd: number): Promise<Report> {
+export interface ThreadSettings {
+  readonly rootKey: string;
+  /** The descriptor of the line. */
+  readonly fd: number;
+  readonly refusesAdministration: boolean;
+}
+
+/** What a thread leaves to others. */
+export interface Elsewhere {
+  readonly transfers: TransferGate;
+  /** Makes a change of the ring durable, where the service does not. */
+  syncRing(): Promise<void>;
+}
+
+/** Opens the ring and serves the line. */
+export async function openThread(
+  settings: ThreadSettings,
+  { create, methods }: Order,
+  elsewhere: Elsewhere,
+): Promise<Report> {
   try {
     checkVersion(methods);
-    const keyring = await LocalKeyring.open(rootKey, create);
-    serve(keyring, fd);
+    const keyring = await LocalKeyring.open(settings.rootKey, create, elsewhere.transfers);
+    serve(keyring, settings, elsewhere);
     return { type: 'opened', ring: keyring.ringState };
   } catch (error) {
     return { type: 'failed', refusal: refusalOf(error) };
@@ -41,8 +64,8 @@ function checkVersion(methods: Order['methods']): void {
   throw new KeyringError('UNAVAILABLE', 'the files of the keyring were replaced: the service must be started again');
 }
 
-function serve(keyring: LocalKeyring, fd: number): void {
-  const line = openPipe(fd);
+function serve(keyring: LocalKeyring, settings: ThreadSettings, elsewhere: Elsewhere): void {
+  const line = openPipe(settings.fd);
   const outbox = new Outbox(line);
   const waiting: Frame[] = [];
   const pings: number[] = [];
@@ -70,7 +93,7 @@ function serve(keyring: LocalKeyring, fd: number): void {
     setImmediate(begin);
   };
   const finish = async (frame: Frame): Promise<void> => {
-    const answer = await answerTo(keyring, frame);
+    const answer = await answerTo(keyring, frame, settings, elsewhere);
     tellRing();
     outbox.send(answer);
     waitingBytes -= sizeOf(frame);
@@ -85,6 +108,27 @@ function serve(keyring: LocalKeyring, fd: number): void {
     reported = text;
     outbox.send(encodeFrame(0, ANSWER.ring, seen));
   };
+
+  /**
+   * Of its own accord: a key that was retired or destroyed must not live on in a process whose service does not ask for it
+   * (docs/decisions/0059).
+   */
+  const look = async (delayMs: number): Promise<void> => {
+    let nextMs = LOOK_MS;
+    try {
+      await keyring.followRing();
+      tellRing();
+    } catch (error) {
+      nextMs = Math.min(2 * delayMs, LOOK_MS_MAX);
+      logToStandardError({
+        level: 40,
+        msg: 'the key ring has changed and is not used',
+        reason: refusalOf(error).message,
+      });
+    }
+    setTimeout(look, nextMs, nextMs).unref();
+  };
+  setTimeout(look, LOOK_MS, LOOK_MS).unref();
 
   /**
    * Ahead of what waits: a thread with much to do is there. Behind an answer that is being read; who reads none gets no
@@ -115,13 +159,32 @@ function serve(keyring: LocalKeyring, fd: number): void {
 
 const sizeOf = ({ body }: Frame): number => CALL_BYTES + (body?.length ?? 0);
 
-async function answerTo(keyring: LocalKeyring, { id, tag, body }: Frame): Promise<Uint8Array> {
+async function answerTo(
+  keyring: LocalKeyring,
+  { id, tag, body }: Frame,
+  { refusesAdministration }: ThreadSettings,
+  { syncRing }: Elsewhere,
+): Promise<Uint8Array> {
   try {
     const method = methodOf(tag);
+    const { route, sharing } = transportOf(method);
+    const changesRing = route.to === 'ring';
+    if (refusesAdministration && changesRing && route.isForServices !== true) throw noAdministration(method);
     const value = await keyring.perform(method, unpackArguments(body, bytesMaxOf(tag)));
-    const { sharing } = transportOf(method);
-    return encodeFrame(id, ANSWER.value, sharing === undefined ? value : sharing.pack(value as readonly unknown[]));
+    if (changesRing) await syncRing();
+    const frame = encodeFrame(
+      id,
+      ANSWER.value,
+      sharing === undefined ? value : sharing.pack(value as readonly unknown[]),
+    );
+    // The frame has a copy, and the bytes may be what was opened or lent.
+    if (value instanceof Uint8Array) value.fill(0);
+    return frame;
   } catch (error) {
     return encodeFrame(id, ANSWER.refusal, refusalOf(error));
   }
 }
+
+/** Whoever controls a service must not be able to change the keys of the ring, or empty it (docs/decisions/0059). */
+const noAdministration = (method: string): KeyringError =>
+  new KeyringError('NOT_ALLOWED', `${method} is not a call of a service: the key ring is changed beside it`);

@@ -1,18 +1,28 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Order } from './channel.ts';
-import { openThread } from './thread.ts';
+import { KeyringError } from '../errors.ts';
+import type { TransferGate, Transfers } from '../transfers/limits.ts';
+import { AskedTransfers } from './asked-transfers.ts';
+import type { Order, TransferAnswer } from './channel.ts';
+import { openThread, type ThreadSettings } from './thread.ts';
 
 // The entry of every thread of the keyring process but its first.
 
-export interface ThreadData {
-  readonly rootKey: string;
-  /** The descriptor of the line. */
-  readonly fd: number;
-}
-
 if (parentPort === null) throw new Error('this file is the entry of a worker thread');
 const port = parentPort;
-const { rootKey, fd } = workerData as ThreadData;
+const settings = workerData as ThreadSettings;
+const asked = new AskedTransfers((notice) => port.postMessage(notice));
+
+/** The first thread makes all exports, and counts the imports that others take. */
+const transfers: TransferGate = {
+  async admit(wanted: Transfers) {
+    if (wanted.kind === 'import') return asked.admit(wanted);
+    throw new KeyringError('NOT_ALLOWED', 'exports are made by the first thread of a keyring process');
+  },
+};
 
 // The host says when: not all at once.
-port.once('message', async (order: Order) => port.postMessage(await openThread(rootKey, order, fd)));
+port.once('message', async (order: Order) => {
+  port.on('message', (answer: TransferAnswer) => asked.hear(answer));
+  // The client sends what changes the ring to the first thread.
+  port.postMessage(await openThread(settings, order, { transfers, syncRing: async () => {} }));
+});

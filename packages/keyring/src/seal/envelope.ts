@@ -17,6 +17,8 @@ export interface RootKey {
 export interface OrganizationKey {
   readonly id: Uint8Array;
   readonly key: Uint8Array;
+  /** Opens what was sealed before this key took its place. */
+  readonly earlier?: OrganizationKey;
 }
 
 /** A new organization key, known only wrapped under the root key. */
@@ -81,17 +83,51 @@ export function openSecret(
   binding: layout.Binding,
   sealed: layout.SealedSecret,
 ): Uint8Array {
-  const { organizationKeyId, dataKeyId } = sealed;
-  if (layout.keyIdText(organizationKeyId) !== layout.keyIdText(organizationKey.id)) throw notOpened();
-  const dataKeyAssociated = layout.dataKeyData(binding, organizationKeyId, dataKeyId);
-  const dataKey = decrypt(organizationKey.key, sealed.dataKeyNonce, dataKeyAssociated, sealed.dataKeyBox);
-  return new Secret(dataKey).use((key) =>
-    decrypt(key, sealed.secretNonce, layout.secretData(binding, dataKeyId), sealed.secretBox),
+  return new Secret(openDataKey(organizationKey, binding, sealed)).use((key) =>
+    decrypt(key, sealed.secretNonce, layout.secretData(binding, sealed.dataKeyId), sealed.secretBox),
   );
 }
 
+/** What is in front of a secret, with its data key under the organization key that is in use; as it is where it is so. */
+export function rewrapDataKey(
+  organizationKey: OrganizationKey,
+  binding: layout.Binding,
+  head: Uint8Array,
+  random: RandomBytes,
+): Uint8Array {
+  const sealed = layout.decodeSealedHead(head);
+  return new Secret(openDataKey(organizationKey, binding, sealed)).use((dataKey) => {
+    if (isSameId(sealed.organizationKeyId, organizationKey.id)) return head;
+    const { dataKeyId } = sealed;
+    const dataKeyNonce = random(layout.NONCE_BYTES);
+    const associated = layout.dataKeyData(binding, organizationKey.id, dataKeyId);
+    return layout.encodeSealedSecret({
+      organizationKeyId: organizationKey.id,
+      dataKeyId,
+      dataKeyNonce,
+      dataKeyBox: encrypt(organizationKey.key, dataKeyNonce, associated, dataKey),
+      secretNonce: new Uint8Array(0),
+      secretBox: new Uint8Array(0),
+    });
+  });
+}
+
+function openDataKey(
+  organizationKey: OrganizationKey,
+  binding: layout.Binding,
+  { organizationKeyId, dataKeyId, dataKeyNonce, dataKeyBox }: Omit<layout.SealedSecret, 'secretNonce' | 'secretBox'>,
+): Uint8Array {
+  const { earlier } = organizationKey;
+  const isEarlier = earlier !== undefined && isSameId(organizationKeyId, earlier.id);
+  const { id, key } = isEarlier ? earlier : organizationKey;
+  if (!isSameId(organizationKeyId, id)) throw notOpened();
+  return decrypt(key, dataKeyNonce, layout.dataKeyData(binding, organizationKeyId, dataKeyId), dataKeyBox);
+}
+
+const isSameId = (one: Uint8Array, other: Uint8Array): boolean => layout.keyIdText(one) === layout.keyIdText(other);
+
 /** AES-256-GCM (NIST SP 800-38D) with a tag of 128 bits, which follows the ciphertext. */
-function encrypt(key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, plaintext: Uint8Array): Uint8Array {
+export function encrypt(key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, plaintext: Uint8Array): Uint8Array {
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: layout.TAG_BYTES });
   cipher.setAAD(associated);
   const box = new Uint8Array(plaintext.length + layout.TAG_BYTES);
@@ -101,7 +137,7 @@ function encrypt(key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, pla
   return box;
 }
 
-function decrypt(key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, box: Uint8Array): Uint8Array {
+export function decrypt(key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, box: Uint8Array): Uint8Array {
   const length = box.length - layout.TAG_BYTES;
   if (length < 0) throw new KeyringError('INVALID_INPUT', 'a box is shorter than its tag');
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: layout.TAG_BYTES });

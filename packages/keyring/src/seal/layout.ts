@@ -96,6 +96,31 @@ export function decodeOrganizationKey(bytes: Uint8Array): WrappedOrganizationKey
   };
 }
 
+/** One wrapped key; or two, of which the first is in use and the second opens what was sealed before. */
+export function decodeOrganizationKeys(bytes: Uint8Array): readonly WrappedOrganizationKey[] {
+  if (bytes.length !== 2 * ORGANIZATION_KEY_BYTES) return [decodeOrganizationKey(bytes)];
+  return [
+    decodeOrganizationKey(bytes.subarray(0, ORGANIZATION_KEY_BYTES)),
+    decodeOrganizationKey(bytes.subarray(ORGANIZATION_KEY_BYTES)),
+  ];
+}
+
+export const joinOrganizationKeys = (keys: readonly Uint8Array[]): Uint8Array => concat(keys);
+
+/** What is in front of the secret itself: everything that another organization key changes. */
+export const SEALED_HEAD_BYTES = HEADER_BYTES + 2 * KEY_ID_BYTES + NONCE_BYTES + WRAPPED_KEY_BYTES;
+
+export function decodeSealedHead(bytes: Uint8Array): Omit<SealedSecret, 'secretNonce' | 'secretBox'> {
+  if (bytes.length !== SEALED_HEAD_BYTES) throw notOpened();
+  const take = reader(bytes, TYPE_SEALED_SECRET);
+  return {
+    organizationKeyId: take(KEY_ID_BYTES),
+    dataKeyId: take(KEY_ID_BYTES),
+    dataKeyNonce: take(NONCE_BYTES),
+    dataKeyBox: take(WRAPPED_KEY_BYTES),
+  };
+}
+
 export function encodeSealedSecret(sealed: SealedSecret): Uint8Array {
   return concat([
     Uint8Array.of(TYPE_SEALED_SECRET, LAYOUT_VERSION),

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { chown, constants, link, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { constants, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { KeyringError } from '../errors.ts';
 
 const POSIX = process.platform !== 'win32';
@@ -44,18 +44,23 @@ export async function readPrivateFile(path: string, bytesMax: number): Promise<U
 /**
  * Creates the file whole and durable, or leaves the one that is already there: false. Renaming would replace the key
  * that another process created a moment ago, so the finished temporary file is linked to its name, which fails if the
- * name is taken.
+ * name is taken. It belongs to whom `like` belongs.
  */
-export async function createPrivateFile(path: string, bytes: Uint8Array, linkFile = link): Promise<boolean> {
-  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+export async function createPrivateFile(
+  path: string,
+  bytes: Uint8Array,
+  { like, linkFile = link }: { readonly like?: string; readonly linkFile?: typeof link } = {},
+): Promise<boolean> {
+  const temporary = temporaryName(path);
   try {
-    await writeExclusive(temporary, bytes);
+    const owner = like === undefined ? undefined : await ownerLike(like);
+    await writeExclusive(temporary, bytes, owner);
     let created = true;
     try {
       await linkFile(temporary, path).catch((error: unknown) => {
         // A crash in the middle of this leaves a file that is refused as damaged, before anything was sealed under it.
-        if (NO_HARD_LINKS.has(errorCode(error))) return writeExclusive(path, bytes);
-        throw error;
+        if (!NO_HARD_LINKS.has(errorCode(error))) throw error;
+        return writeExclusive(path, bytes, owner);
       });
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
@@ -80,13 +85,10 @@ export async function replacePrivateFile(
   bytes: Uint8Array,
   commit: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+  const temporary = temporaryName(path);
   try {
-    await writeExclusive(temporary, bytes);
+    await writeExclusive(temporary, bytes, await ownerLike(path));
     try {
-      // The administrator may do this for a service that runs as somebody else, who must still be able to read it.
-      const { uid, gid } = await stat(path);
-      if (process.getuid?.() === 0 && uid !== 0) await chown(temporary, uid, gid);
       await commit();
       await rename(temporary, path);
     } catch (error) {
@@ -97,6 +99,36 @@ export async function replacePrivateFile(
   } catch (error) {
     throw toKeyringError(error, path, 'replaced');
   }
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The administrator may write for a service that runs as somebody else, who must be able to read it. */
+async function ownerLike(path: string): Promise<Owner | undefined> {
+  const { uid, gid } = await stat(path);
+  return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
+}
+
+const temporaryName = (path: string): string => `${path}.${randomBytes(8).toString('hex')}.tmp`;
+
+/**
+ * Removes what killed writers of the file left, which holds all that the file held. Only for whoever has the lock of the
+ * writers. Answers with what may still be there.
+ */
+export async function removeLeftovers(path: string): Promise<string[]> {
+  const folder = dirname(path);
+  const prefix = `${basename(path)}.`;
+  const names = await readdir(folder).catch(() => undefined);
+  if (names === undefined) return [`${path}.*.tmp`];
+  const left: string[] = [];
+  for (const name of names) {
+    if (!name.startsWith(prefix) || !/^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length))) continue;
+    await rm(join(folder, name), { force: true }).catch(() => left.push(join(folder, name)));
+  }
+  return left;
 }
 
 /** Makes names in a folder durable. A process that may not open the folder leaves it to the one that started it. */
@@ -114,11 +146,17 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-export async function writeExclusive(path: string, bytes: Uint8Array): Promise<void> {
-  const handle = await open(path, 'wx', 0o600);
+/** Each write is on the disk before it ends: the permission model of Node 24.22 refuses to sync a file. Windows has no such flag. */
+const { O_WRONLY, O_CREAT, O_EXCL, O_SYNC = 0 } = constants;
+const WRITES_NEW_DURABLY = O_WRONLY | O_CREAT | O_EXCL | O_SYNC;
+
+export async function writeExclusive(path: string, bytes: Uint8Array, owner?: Owner): Promise<void> {
+  const handle = await open(path, WRITES_NEW_DURABLY, 0o600);
   try {
+    // The open file, not the path, which somebody could exchange for a link.
+    if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
     await handle.writeFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    await handle.sync();
+    if (!O_SYNC) await handle.sync();
   } catch (error) {
     await rm(path, { force: true });
     throw error;

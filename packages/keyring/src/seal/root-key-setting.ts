@@ -1,8 +1,7 @@
 import { KeyringError } from '../errors.ts';
-import type { RingProvider } from './ring-file.ts';
 
 export interface RootKeySource {
-  readonly provider: RingProvider;
+  readonly provider: 'file' | 'passphrase';
   readonly ringPath: string;
   readonly passphrasePath: string | undefined;
 }

@@ -159,8 +159,8 @@ describe('key ring file', () => {
 
   test('is created exclusively also where there are no hard links', async () => {
     const noLinks = (): Promise<void> => Promise.reject(Object.assign(new Error('no links'), { code: 'EPERM' }));
-    expect(await createPrivateFile(path, Uint8Array.of(1), noLinks as typeof link)).toBe(true);
-    expect(await createPrivateFile(path, Uint8Array.of(2), noLinks as typeof link)).toBe(false);
+    expect(await createPrivateFile(path, Uint8Array.of(1), { linkFile: noLinks as typeof link })).toBe(true);
+    expect(await createPrivateFile(path, Uint8Array.of(2), { linkFile: noLinks as typeof link })).toBe(false);
     expect(await createPrivateFile(path, Uint8Array.of(3))).toBe(false);
     expect([...(await readFile(path))]).toEqual([1]);
     expect(await readdir(folder)).toEqual(['root.key']);

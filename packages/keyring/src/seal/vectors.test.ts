@@ -9,6 +9,7 @@ import { LocalKeyring } from '../local-keyring.ts';
 import { decodeServiceKey } from '../material.ts';
 import { ed25519PublicKey, importEd25519Key } from '../sign/ed25519.ts';
 import {
+  openSecret,
   type RandomBytes,
   sealSecret,
   systemRandom,
@@ -63,7 +64,7 @@ async function withRing<T>(files: Record<string, Uint8Array>, use: (folder: stri
 }
 
 test('SPEC.md holds the vectors', () => {
-  expect(vectors.size).toBe(51);
+  expect(vectors.size).toBe(55);
 });
 
 test('fields are prefixed with their length', () => {
@@ -90,6 +91,19 @@ test('ring file', () => {
   expect(hexOf(encodeRing({ provider: 'file', activeId: rootKey.id, entries }))).toBe(vectors.get('ring_file'));
 });
 
+test('ring file that requires an integrity key', async () => {
+  const entries = [{ id: rootKey.id, material: rootKey.key, check: checkValue('file', rootKey.id, rootKey.key) }];
+  const requiresIntegrity = [vector('integrity_key_id')];
+  const bytes = encodeRing({ provider: 'file', activeId: rootKey.id, entries, requiresIntegrity });
+  expect(hexOf(bytes)).toBe(vectors.get('integrity_ring_file'));
+  await withRing({ 'root.key': vector('integrity_ring_file') }, async (folder) => {
+    const ring = await RootKeyRing.open(`file:${join(folder, 'root.key')}`, false, systemRandom);
+    const id = vectors.get('root_key_id');
+    expect(ring.state).toEqual({ active: id, ids: [id], requiresIntegrity: [vectors.get('integrity_key_id')] });
+    ring.wipe();
+  });
+});
+
 test('wrapped organization key', () => {
   const random = scripted('organization_key_id', 'organization_key_nonce', 'organization_key');
   const wrapped = wrapNewOrganizationKey(rootKey, binding.organizationId, random);
@@ -104,6 +118,18 @@ test('sealed blob', () => {
   const random = scripted('data_key_id', 'data_key_nonce', 'secret_nonce', 'data_key');
   const blob = sealSecret(organizationKey, binding, vector('plaintext'), random);
   expect(hexOf(blob)).toBe(vectors.get('sealed_blob'));
+});
+
+test('sealed integrity key, which opens as its generation alone', () => {
+  const organizationKey = { id: vector('organization_key_id'), key: vector('organization_key') };
+  const ownedBy = (ownerId: string) => ({ organizationId: 'deployment', ownerId, kind: 'integrity-key' });
+  const id = vectors.get('integrity_key_id');
+  const random = scripted('data_key_id', 'data_key_nonce', 'secret_nonce', 'data_key');
+  const blob = sealSecret(organizationKey, ownedBy(`${id}/2`), vector('integrity_key_plaintext'), random);
+  expect(hexOf(blob)).toBe(vectors.get('sealed_integrity_key'));
+  const open = (ownerId: string) => openSecret(organizationKey, ownedBy(ownerId), layout.decodeSealedSecret(blob));
+  expect(hexOf(open(`${id}/2`))).toBe(vectors.get('integrity_key_plaintext'));
+  for (const other of [`${id}/1`, `${id}`]) expect(() => open(other)).toThrow();
 });
 
 test('the files and blobs of SPEC.md open through the keyring', async () => {
