@@ -1,0 +1,64 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartError } from '../lib/start-error.ts';
+import { partialName, syncFolder } from './new-file.ts';
+
+const TAG = /^[0-9a-f]{8}$/;
+
+/** Backups of one deployment in a folder, which may have other files too. */
+export class BackupFolder {
+  readonly path: string;
+  readonly #tag: string;
+  readonly #name: RegExp;
+
+  /** Named after the first organization, so that deployments can share a folder. */
+  constructor(path: string, firstOrganizationId: string | undefined) {
+    this.path = path;
+    const tag = firstOrganizationId?.slice(-8) ?? '';
+    this.#tag = TAG.test(tag) ? tag : 'main';
+    this.#name = new RegExp(`^custos-${this.#tag}-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}\\.age$`);
+  }
+
+  /** Names sort by their time. */
+  newFile(id: string, nowMs: number): string {
+    const time = new Date(nowMs)
+      .toISOString()
+      .replace(/\.[0-9]+/, '')
+      .replaceAll(/[-:]/g, '');
+    return join(this.path, `custos-${this.#tag}-${time}-${id.slice(-8)}.age`);
+  }
+
+  /** Removes what killed runs left. Nobody else may be writing a backup of this deployment. */
+  async removePartials(): Promise<void> {
+    for (const name of await this.#files())
+      if (name.endsWith(partialName('')) && this.#name.test(name.slice(0, -partialName('').length)))
+        await rm(join(this.path, name), { force: true });
+  }
+
+  /** What goes so that the newest `keep` stay; the one that was just made is the newest, whatever the clock said before. */
+  async expired(newest: string, keep: number): Promise<string[]> {
+    const older = (await this.#files()).filter((name) => this.#name.test(name) && join(this.path, name) !== newest);
+    return older
+      .sort()
+      .reverse()
+      .slice(keep - 1)
+      .map((name) => join(this.path, name));
+  }
+
+  async remove(files: readonly string[]): Promise<void> {
+    try {
+      for (const file of files) await rm(file, { force: true });
+      if (files.length > 0) await syncFolder(this.path);
+    } catch (error) {
+      throw new StartError(
+        `the backup was made, but an older one that --keep leaves no room for cannot be deleted: ${(error as Error).message}`,
+      );
+    }
+  }
+
+  /** Those that are files themselves: a link or a folder is not ours, whatever it is called. */
+  async #files(): Promise<string[]> {
+    const entries = await readdir(this.path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  }
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { InstallationReader } from '../core/store/installation.ts';
+import { raiseFence } from '../fence/raise.ts';
+import { openBeside, writeBeside } from '../keyring-admin/beside.ts';
+import { openKeyringBeside } from '../keyring-admin/open-keyring.ts';
+import { randomId } from '../lib/ids.ts';
+import { StartError } from '../lib/start-error.ts';
+import type { Sample } from './checks/addresses.ts';
+import { type Checked, checkAll, type Finding } from './checks/check.ts';
+import type { Say } from './say.ts';
+
+export interface VerifyOptions {
+  readonly sample: Sample;
+  /** Whether a database file that was copied without its log may be used from now on, behind a fence. */
+  readonly acceptsLostLog: boolean;
+  readonly say: Say;
+  readonly report: (finding: Finding) => void;
+}
+
+export interface VerifiedDatabase {
+  readonly checked: Checked;
+  /** Whether the loss of a log was accepted. */
+  readonly accepted: boolean;
+}
+
+/** Checks a database beside a running service, or without one, and tells a file that was copied without its log. */
+export async function verifyDatabase(config: Config, options: VerifyOptions): Promise<VerifiedDatabase> {
+  const { dataDir, databaseUrl } = config;
+  const file = join(dataDir, 'custos.db');
+  const marks = databaseUrl === undefined ? await import('../storage/sqlite-open-mark.ts') : undefined;
+  const isLacking = marks?.lacksLog(file) ?? false;
+  if (options.acceptsLostLog && !isLacking)
+    throw new StartError(
+      databaseUrl === undefined
+        ? `the database ${file} lacks no log: there is nothing to accept`
+        : 'a PostgreSQL database lacks no log of this kind: there is nothing to accept',
+    );
+  const storage = await openBeside(config, 'verify', { opensWithoutLog: true });
+  let checked: Checked;
+  try {
+    const read = storage.read(InstallationReader);
+    if ((await read.get('root_key_id')) === undefined)
+      throw new StartError('the database is under no root key yet: start the service first');
+    const keyring = await openKeyringBeside(storage, config);
+    try {
+      if (isLacking && !options.acceptsLostLog) options.report({ check: 'log', file });
+      checked = await checkAll(storage, keyring, options);
+      if (options.acceptsLostLog) {
+        // What was committed last is missing, as after a restore: what was paid may be paid again.
+        const restoredAtMs = Date.now();
+        const snapshotAtMs = (await read.newestTimeMs()) ?? restoredAtMs;
+        await writeBeside(storage, (store) =>
+          raiseFence(store, { backupId: `lost-log-${randomId()}`, snapshotAtMs, restoredAtMs, exhaust: false }),
+        );
+      }
+    } finally {
+      await keyring.close();
+    }
+  } finally {
+    await storage.close();
+  }
+  const accepted = options.acceptsLostLog && isLacking;
+  if (accepted) marks?.acceptWithoutLog(file);
+  const findings = checked.findings + (isLacking && !accepted ? 1 : 0);
+  return { checked: { ...checked, findings }, accepted };
+}
