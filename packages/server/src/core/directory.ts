@@ -68,6 +68,13 @@ export abstract class Credentials {
   ): Promise<boolean>;
 }
 
+/** A credential and whose it is. */
+export interface CredentialPlace {
+  readonly organizationId: OrganizationId;
+  readonly userId: string;
+  readonly id: string;
+}
+
 /** A moment at which a credential stamped, or a user by any credential. */
 export interface LastUse {
   readonly organizationId: OrganizationId;
@@ -84,8 +91,8 @@ export abstract class CredentialUses {
   /** Raises the moments of last use of these credentials and of their users. */
   abstract noteLastUses(uses: readonly LastUse[]): Promise<void>;
 
-  abstract markUsed(table: CredentialTable, organizationId: OrganizationId, id: string, nowMs: number): Promise<void>;
-  abstract raiseSignCount(organizationId: OrganizationId, authenticatorId: string, signCount: number): Promise<void>;
+  abstract markUsed(table: CredentialTable, place: CredentialPlace, nowMs: number): Promise<void>;
+  abstract raiseSignCount(place: CredentialPlace, signCount: number): Promise<void>;
 }
 
 /** Everything that authenticating a request needs, loaded by one statement. */

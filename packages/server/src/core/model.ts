@@ -29,6 +29,8 @@ export interface Organization {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly deletedAtMs: number | undefined;
+  /** The restoration of the database that somebody accepted for it and its sub-organizations (docs/decisions/0063). */
+  readonly acceptedRestoration?: string | undefined;
 }
 
 /** The organization whose tree this one belongs to: its parent, or itself. */

@@ -2,8 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import { assert } from '../lib/assert.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { DatabaseKind } from './dialect.ts';
+import { amendOne } from './integrity/amend.ts';
 import type { Schema } from './schema.ts';
-import { deferred, statement } from './statement.ts';
+import { statement } from './statement.ts';
 
 /** How a transaction holds an organization: `shared` where it cannot alter a decision, `exclusive` where it can. */
 export type LockMode = 'shared' | 'exclusive';
@@ -28,19 +29,6 @@ const lockShared = statement('organization-lock-shared', (db, { id }: { id: stri
 );
 const lockExclusive = statement('organization-lock-exclusive', (db, { id }: { id: string }) =>
   db.selectNoFrom(sql<unknown>`pg_advisory_xact_lock(hashtextextended(${id}, 0))`.as('locked')),
-);
-
-const raiseFacts = deferred('authority-raise', (db, { id }: { id: string }) =>
-  db
-    .updateTable('organization')
-    .set((eb) => ({ authority_version: eb('authority_version', '+', 1) }))
-    .where('id', '=', id),
-);
-const raiseRules = deferred('rules-raise', (db, { id }: { id: string }) =>
-  db
-    .updateTable('organization')
-    .set((eb) => ({ rules_version: eb('rules_version', '+', 1) }))
-    .where('id', '=', id),
 );
 
 /**
@@ -136,8 +124,10 @@ export class AuthorityVersions {
     const before = this.#raised.get(organizationId);
     if (before === 'rules' || before === altered) return;
     this.#raised.set(organizationId, altered);
-    if (before === undefined) await raiseFacts(this.#db, { id: organizationId });
-    if (altered === 'rules') await raiseRules(this.#db, { id: organizationId });
+    await amendOne(this.#db, 'organization', { id: organizationId }, (row) => ({
+      ...(before === undefined && { authority_version: row.authority_version + 1 }),
+      ...(altered === 'rules' && { rules_version: row.rules_version + 1 }),
+    }));
   }
 }
 

@@ -13,7 +13,7 @@ const COUNTED_MAX = 10_000;
 /** How much waits and since when, of rows that an index holds by themselves; past a bound nobody counts. */
 export async function readBacklog(db: Kysely<Schema>, table: string, waits: RawBuilder<unknown>): Promise<Backlog> {
   const { rows } = await sql<{ waiting: number | string; oldest: number | string | null }>`
-    SELECT COUNT(*) AS waiting, MIN(created_at_ms) AS oldest
+    SELECT /* partial: counts */ COUNT(*) AS waiting, MIN(created_at_ms) AS oldest
     FROM (SELECT created_at_ms FROM ${sql.table(table)} WHERE ${waits} LIMIT ${COUNTED_MAX + 1}) AS counted`.execute(
     db,
   );

@@ -1,19 +1,37 @@
-import { authority, defineTable, none, type Table } from './table.ts';
+import { authority, defineTable, derived, none, type Table } from './table.ts';
 
 /** The tables of schema.ts, which the kernel itself reads and writes. */
 export const kernelTables: readonly Table[] = [
   defineTable('deployment', {
-    integrity: authority('says which root key, feed key and rotation the installation has'),
+    integrity: derived(
+      'names keys that the keyring compares with its ring, and that open only what was sealed with them',
+    ),
+    erased: 'never',
+  }),
+  defineTable('integrity_key', {
+    integrity: derived(
+      'holds keys that the keyring opens only as what it sealed them; its ring says whether one must be there',
+    ),
+    key: ['key_id', 'generation'],
+    unique: {
+      ux_integrity_key_generation: { columns: ['generation'], message: 'this generation has a key already' },
+    },
+    sealed: [
+      { column: 'sealed_key', kind: 'integrity-key', owner: ['key_id', 'generation'], organizationId: 'deployment' },
+    ],
     erased: 'never',
   }),
   defineTable('organization', {
     integrity: authority('says who is in the root quorum, who the parent is, and under which key secrets are sealed'),
+    owns: { digests: 'rules_digest', isByTable: true, key: ['organization_id'], changesOften: false },
     plainBytes: ['wrapped_key'],
     revises: ['id'],
     erased: 'never',
   }),
   defineTable('organization_feature', {
     integrity: authority('says which ways to log in an organization allows, and whose code it trusts'),
+    set: { under: 'organization', by: ['name'] },
+    key: ['organization_id', 'name'],
     unique: {
       ux_organization_feature: { columns: ['organization_id', 'name'], message: 'this feature is already set' },
     },
@@ -45,7 +63,10 @@ export const kernelTables: readonly Table[] = [
     erased: 'never',
   }),
   defineTable('vote', {
-    integrity: authority('counts towards a quorum'),
+    integrity: authority('counts towards a quorum', {
+      source_address:
+        'tells where somebody was, which no decision reads; it is emptied when the organization is deleted',
+    }),
     key: ['organization_id', 'activity_id', 'id'],
     unique: {
       ux_vote_message: {
@@ -65,7 +86,7 @@ export const kernelTables: readonly Table[] = [
     erased: { by: 'activity_id' },
   }),
   defineTable('tombstone', {
-    integrity: authority('takes away votes of a credential that was revoked; without it they count again'),
+    integrity: none('can only take votes away; what its absence allows is in the threat model'),
     erased: { by: 'id' },
   }),
   defineTable('app_proof', {
@@ -86,8 +107,12 @@ export const kernelTables: readonly Table[] = [
     integrity: authority('keeps a token from being used twice'),
     erased: { by: 'token_id' },
   }),
+  defineTable('restoration', {
+    integrity: authority('keeps what was issued before a restore from counting, and everything until it is accepted'),
+    erased: 'never',
+  }),
   defineTable('accepted_bundle', {
-    integrity: authority('keeps a bundle from being accepted twice'),
+    integrity: none('can only refuse a bundle; what its absence allows is in the threat model'),
     erased: 'never',
   }),
 ];

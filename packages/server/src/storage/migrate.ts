@@ -28,6 +28,9 @@ import { payments } from './migrations/0024-payments.ts';
 import { feed } from './migrations/0025-feed.ts';
 import { listsOfSends } from './migrations/0026-lists-of-sends.ts';
 import { eventsOfActivities } from './migrations/0027-events-of-activities.ts';
+import { integrity } from './migrations/0028-integrity.ts';
+import { restorations } from './migrations/0029-restorations.ts';
+import { recoveryKits } from './migrations/0030-recovery-kits.ts';
 import type { Schema } from './schema.ts';
 
 const migrations: readonly Migration[] = [
@@ -58,6 +61,9 @@ const migrations: readonly Migration[] = [
   feed,
   listsOfSends,
   eventsOfActivities,
+  integrity,
+  restorations,
+  recoveryKits,
 ];
 
 /** The one mark that lets an older program go on. */
@@ -97,26 +103,52 @@ export function compareSchema(
  * Brings the schema up to date inside the caller's transaction; refuses a database that a newer program has changed.
  */
 export async function migrate(db: Kysely<Schema>, kind: DatabaseKind, nowMs: number): Promise<void> {
-  await sql`CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, applied_at_ms bigint NOT NULL)`.execute(
-    db,
-  );
-  // A database from before the marks has no column for them.
-  const { rows } = await sql<AppliedMigration>`SELECT * FROM schema_migration ORDER BY name`.execute(db);
+  const rows = await appliedIn(db);
   const { missing, incompatible } = compareSchema(rows);
   if (incompatible.length > 0) {
     throw new StartError(
       `the database is newer than this program (it has ${incompatible.join(', ')}); start a newer version`,
     );
   }
-  const wanted = migrations.filter(({ name }) => missing.includes(name));
+  const wanted = await apply(db, kind, missing, nowMs);
+  if (kind === 'postgres' && rows.length > 0 && wanted.some(({ endsSessions }) => endsSessions === true))
+    await endOtherSessions(db);
+}
+
+/** The same for tables that nobody uses yet, as far as the migrations that are named, or as far as there are any. */
+export async function migrateUnused(
+  db: Kysely<Schema>,
+  kind: DatabaseKind,
+  nowMs: number,
+  names: readonly string[] = MIGRATION_NAMES,
+): Promise<void> {
+  const { missing } = compareSchema(await appliedIn(db), names);
+  await apply(db, kind, missing, nowMs);
+}
+
+async function appliedIn(db: Kysely<Schema>): Promise<readonly AppliedMigration[]> {
+  await sql`CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, applied_at_ms bigint NOT NULL)`.execute(
+    db,
+  );
+  // A database from before the marks has no column for them.
+  return (await sql<AppliedMigration>`SELECT * FROM schema_migration ORDER BY name`.execute(db)).rows;
+}
+
+/** In their order. */
+async function apply(
+  db: Kysely<Schema>,
+  kind: DatabaseKind,
+  names: readonly string[],
+  nowMs: number,
+): Promise<readonly Migration[]> {
+  const wanted = migrations.filter(({ name }) => names.includes(name));
   for (const migration of wanted) await migration.up(db, kind);
   // Recorded together at the end, when there is a column for the mark.
   for (const { name, compatibility } of wanted) {
     await sql`INSERT INTO schema_migration (name, applied_at_ms, compatibility)
       VALUES (${name}, ${nowMs}, ${compatibility})`.execute(db);
   }
-  if (kind === 'postgres' && rows.length > 0 && wanted.some(({ endsSessions }) => endsSessions === true))
-    await endOtherSessions(db);
+  return wanted;
 }
 
 /**

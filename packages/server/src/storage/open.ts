@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../lib/start-error.ts';
+import type { AnnouncedProcess } from './postgres.ts';
 import type { Storage } from './storage.ts';
 import type { DataModel } from './stores.ts';
 
@@ -17,6 +18,8 @@ export interface OpenOptions {
   readonly onIdleError: (error: Error) => void;
   /** Hears what the start waits for. */
   readonly onWaiting?: (what: string) => void;
+  /** The service process that opens it; on PostgreSQL others know of it before anything is read for it. */
+  readonly process?: AnnouncedProcess;
 }
 
 /** A turn may take longer than was expected of it, as at a gate. */
@@ -41,6 +44,7 @@ export async function openStorage(options: OpenOptions): Promise<Storage> {
       nowMs,
       onIdleError: options.onIdleError,
       onWaiting: options.onWaiting,
+      process: options.process,
     });
   }
   const { openSqlite } = await import('./sqlite.ts');

@@ -85,7 +85,7 @@ const sizes = new WeakMap<RawBuilder<number>, RawBuilder<unknown>>();
 function sizesBy(bytes: RawBuilder<number>): RawBuilder<unknown> {
   let columns = sizes.get(bytes);
   if (columns === undefined) {
-    columns = sql`id, ${bytes} AS bytes`;
+    columns = sql`/* partial: sizes */ id, ${bytes} AS bytes`;
     sizes.set(bytes, columns);
   }
   return columns;
@@ -118,7 +118,10 @@ export async function namesOfRows(
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   for (const some of chunks([...new Set(ids)])) {
-    const { rows } = await sql<{ id: string; name: string }>`SELECT id, name FROM ${sql.table(table)}
+    const { rows } = await sql<{
+      id: string;
+      name: string;
+    }>`SELECT /* partial: names to be shown */ id, name FROM ${sql.table(table)}
       WHERE organization_id = ${organizationId} AND id IN (${sql.join(some)})`.execute(db);
     for (const { id, name } of rows) names.set(id, name);
   }
@@ -155,7 +158,7 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
   return await fetchPage(request, {
     order,
     owns: async (cursor) => {
-      const { rows } = await sql`SELECT id FROM ${sql.table(table)}
+      const { rows } = await sql`SELECT /* partial: a cursor */ id FROM ${sql.table(table)}
         WHERE organization_id = ${organizationId} AND id = ${cursor}`.execute(db);
       return rows.length > 0 || (await isTombstone(db, organizationId, cursor));
     },

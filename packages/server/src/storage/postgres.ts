@@ -1,11 +1,16 @@
 import { type Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
-import { type BoundStatement, type Execute, kyselyOver } from './connection-dialect.ts';
+import { type BoundStatement, type Execute, kyselyOver, type ReadTogether } from './connection-dialect.ts';
+import { Fence } from './fence.ts';
+import { columnsOf } from './integrity/columns.ts';
+import { Integrity } from './integrity/integrity.ts';
 import { migrate } from './migrate.ts';
 import { bringUp } from './postgres/bring-up.ts';
 import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
 import { GatheredReads } from './postgres/gathered-reads.ts';
 import { SessionPool, serverTimeoutMs } from './postgres/pool.ts';
+import { pinnedSearchPath } from './postgres/search-path.ts';
 import type { Borrowed, Session } from './postgres/session.ts';
+import type { Schema } from './schema.ts';
 import type { PoolLoad, Storage, WriteOptions } from './storage.ts';
 import { type DataModel, openReadStores, openStores, type Stores } from './stores.ts';
 import { Turnstile } from './turnstile.ts';
@@ -32,9 +37,20 @@ export interface PostgresOptions {
   readonly onIdleError: (error: Error) => void;
   /** Hears what the start waits for. */
   readonly onWaiting?: ((what: string) => void) | undefined;
+  /** The service process that opens it. */
+  readonly process?: AnnouncedProcess | undefined;
 }
 
-const flavour = {
+/** A process that everybody else is to know of, by the name of its row and what it says of itself. */
+export interface AnnouncedProcess {
+  readonly name: string;
+  readonly state: string;
+  /** Called in the transaction that makes it known, with the last restore of a backup into this database. */
+  readonly isKnown: (restored: string | undefined) => void;
+}
+
+/** Shared with whoever fills tables that no service uses yet. */
+export const flavour = {
   createAdapter: () => new PostgresAdapter(),
   createQueryCompiler: () => new PostgresQueryCompiler(),
   createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
@@ -42,18 +58,34 @@ const flavour = {
 
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, waitMs = 0, nowMs, onWaiting = () => {} } = options;
+  const integrity = new Integrity(options.dataModel.tables);
+  let searchPath: string | undefined;
   await bringUp({ url, waitMs, onWaiting }, async (client) => {
+    searchPath = await pinnedSearchPath(client, url);
+    if (searchPath !== undefined) await client.query(`SET LOCAL search_path TO ${searchPath}`);
     const execute: Execute = async (text, values) => {
       const { rows, rowCount } = await client.query(text, [...values]);
       return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
     };
-    await migrate(kyselyOver(flavour, execute), 'postgres', nowMs);
+    const db = kyselyOver('postgres', flavour, execute);
+    await migrate(db, 'postgres', nowMs);
+    // Whoever exchanges the tables waits for this transaction, and finds the process or is done before it begins.
+    if (options.process !== undefined) await announce(db, options.process);
+    integrity.knowColumns(await columnsOf(db, 'postgres'));
   });
-  return new PostgresStorage(options);
+  return new PostgresStorage(options, integrity, searchPath);
+}
+
+async function announce(db: Kysely<Schema>, { name, state, isKnown }: AnnouncedProcess): Promise<void> {
+  await db.insertInto('deployment').values({ name, value: state }).execute();
+  const last = await db.selectFrom('deployment').select('value').where('name', '=', 'restored').executeTakeFirst();
+  isKnown(last?.value);
 }
 
 class PostgresStorage implements Storage {
   readonly kind = 'postgres';
+  readonly integrity: Integrity;
+  readonly fence = new Fence();
   readonly read;
   readonly #timeoutMs: number;
   readonly #reads: SessionPool;
@@ -66,25 +98,24 @@ class PostgresStorage implements Storage {
   readonly #pending = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor({
-    url,
-    poolSize,
-    dataModel,
-    timeoutMs = TIMEOUT_MS,
-    turnWaitMs = timeoutMs,
-    onIdleError,
-  }: PostgresOptions) {
+  constructor(
+    { url, poolSize, dataModel, timeoutMs = TIMEOUT_MS, turnWaitMs = timeoutMs, onIdleError }: PostgresOptions,
+    integrity: Integrity,
+    searchPath: string | undefined,
+  ) {
+    this.integrity = integrity;
     this.#dataModel = dataModel;
     const rules = new UniqueRules(dataModel.tables);
     const forReads = Math.max(1, Math.round(poolSize * READ_SHARE));
     const explain = (error: unknown): unknown => rules.explain(error, brokenIndex);
-    const common = { url, timeoutMs, onIdleError, explain };
+    const common = { url, timeoutMs, onIdleError, explain, searchPath };
     this.#timeoutMs = timeoutMs;
     this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });
     this.#writes = new SessionPool('write', { ...common, size: Math.max(1, poolSize - forReads) });
     this.#quickReads = new GatheredReads(timeoutMs, (reads, deadlineMs) => this.#readTogether(reads, deadlineMs));
-    const db = kyselyOver(flavour, this.#executeRead, { readTogether: (reads) => this.#quickReads.add(reads) });
+    const readTogether: ReadTogether = (reads) => this.#quickReads.add(reads);
+    const db = kyselyOver('postgres', flavour, this.#executeRead, { readTogether, integrity });
     this.read = openReadStores({ db, kind: 'postgres' }, dataModel);
   }
 
@@ -106,6 +137,7 @@ class PostgresStorage implements Storage {
 
   async write<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (this.#closed) throw unavailable('the service is stopping');
+    if (options.of !== undefined) this.fence.requireLifted(options.of);
     const done = this.#inTurn(unit, options);
     this.#pending.add(done);
     try {
@@ -142,7 +174,9 @@ class PostgresStorage implements Storage {
     const run = async (session: Session): Promise<T> => {
       try {
         this.#begin(session, options, deadlineMs - performance.now());
-        const value = await unit(this.#storesOn(session.borrowed));
+        const { stores, end } = this.#storesOn(session.borrowed);
+        const value = await unit(stores);
+        await end();
         await session.commit();
         return value;
       } catch (error) {
@@ -166,9 +200,9 @@ class PostgresStorage implements Storage {
   }
 
   /** Of this transaction alone: stores that somebody keeps are refused what comes after it. */
-  #storesOn(session: Borrowed): Stores {
-    const db = kyselyOver(flavour, session.execute, { defer: session.defer });
-    return openStores({ db, kind: 'postgres' }, this.#dataModel, nestedSavepoint(session)).stores;
+  #storesOn(session: Borrowed): ReturnType<typeof openStores> {
+    const db = kyselyOver('postgres', flavour, session.execute, { defer: session.defer, integrity: this.integrity });
+    return openStores({ db, kind: 'postgres' }, this.#dataModel, nestedSavepoint(session));
   }
 
   async close(): Promise<void> {

@@ -58,7 +58,20 @@ function withMore(times: readonly Happened[], more: number, nowMs: number, slice
 }
 
 const timesOf = (row: { readonly times: string } | undefined): Happened[] =>
-  row === undefined ? [] : (JSON.parse(row.times) as Happened[]);
+  row === undefined ? [] : parseTimes(row.times);
+
+/** Whoever can write to the database may have written anything there: then nothing was counted. */
+function parseTimes(text: string): Happened[] {
+  try {
+    const times: unknown = JSON.parse(text);
+    return Array.isArray(times) ? times.filter(isHappened) : [];
+  } catch {
+    return [];
+  }
+}
+
+const isHappened = (value: unknown): value is Happened =>
+  Array.isArray(value) && value.length === 2 && value.every((each) => Number.isSafeInteger(each));
 
 const latestOf = (times: readonly Happened[]): number => Math.max(0, ...times.map(([untilMs]) => untilMs));
 
@@ -71,7 +84,11 @@ export class RateWindowReader extends Reader {
     const behind = last && sql`WHERE (organization_id, name) > (${last.organizationId}, ${last.name})`;
     const { rows } = await sql<CountKey & { times: string }>`SELECT organization_id AS "organizationId", name, times
       FROM rate_window ${behind ?? sql``} ORDER BY organization_id, name LIMIT ${limit}`.execute(this.db);
-    return rows.map(({ times, ...key }) => ({ ...key, latestMs: latestOf(JSON.parse(times)) }));
+    return rows.map((row) => ({
+      organizationId: row.organizationId,
+      name: row.name,
+      latestMs: latestOf(timesOf(row)),
+    }));
   }
 }
 

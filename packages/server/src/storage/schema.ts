@@ -13,9 +13,11 @@ export interface Schema {
   tombstone: TombstoneTable;
   app_proof: AppProofTable;
   service_key: ServiceKeyTable;
+  integrity_key: IntegrityKeyTable;
   rate_window: RateWindowTable;
   used_token: UsedTokenTable;
   accepted_bundle: AcceptedBundleTable;
+  restoration: RestorationTable;
 }
 
 export interface InstallationTable {
@@ -35,11 +37,15 @@ export interface OrganizationTable {
   authority_version: number;
   /** Raised with every change of policies and of what else limits access. */
   rules_version: number;
+  /** JSON: a digest of the marks in each of its sets, by table; without those of which some rows have none yet (docs/decisions/0060). */
+  rules_digest: string | null;
   /** The organization's key, wrapped by the keyring's root key. */
   wrapped_key: Uint8Array;
   created_at_ms: number;
   updated_at_ms: number;
   deleted_at_ms: number | null;
+  /** The restoration of the database that somebody accepted for this organization and its sub-organizations. */
+  accepted_restoration: string | null;
 }
 
 export interface OrganizationFeatureTable {
@@ -175,6 +181,14 @@ export interface ServiceKeyTable {
   signs_from_ms: number;
 }
 
+/** Keys that rows are marked with, of which the last generation marks; sealed. */
+export interface IntegrityKeyTable {
+  key_id: string;
+  generation: number;
+  sealed_key: Uint8Array;
+  created_at_ms: number;
+}
+
 /** When something that is limited happened lately. */
 export interface RateWindowTable {
   organization_id: string;
@@ -199,4 +213,19 @@ export interface AcceptedBundleTable {
   digest: string;
   organization_id: string;
   created_at_ms: number;
+}
+
+/** A restore of this database from a backup (docs/decisions/0063). */
+export interface RestorationTable {
+  id: string;
+  backup_id: string;
+  /** What happened between these two is not in the database. */
+  snapshot_at_ms: number;
+  restored_at_ms: number;
+  /** 1 where every velocity window counts as full until it has passed the restore. */
+  exhausts_windows: number;
+  /** Null while the fence is up. */
+  accepted_at_ms: number | null;
+  /** Who accepted it, as the operator's machine says; null while the fence is up. */
+  accepted_by: string | null;
 }

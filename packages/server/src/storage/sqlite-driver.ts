@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 
 // The package has the interface of `node:sqlite`, which Node 20 lacks. Nothing else imports it, so that `node:sqlite`
@@ -5,6 +6,8 @@ import { DatabaseSync } from '@photostructure/sqlite';
 
 export interface SqliteFileOptions {
   readonly isReadOnly?: boolean;
+  /** Reads the file as it is on the disk, without its log, without a lock and without making anything beside it. */
+  readonly isImmutable?: boolean;
   /** How long a statement waits for another program that holds the file. */
   readonly busyTimeoutMs?: number;
 }
@@ -48,14 +51,22 @@ type Statement = ReturnType<Database['prepare']>;
 type Value = string | number | bigint | Uint8Array | null;
 type Row = Record<string, unknown>;
 
-/** A prepared statement. Integers are numbers, and bytes are Buffers, as PostgreSQL's driver has them. */
+/** Of a statement that changes rows and answers with them: it cannot be run once more because of its answer. */
+const CHANGES = /\b(insert|update|delete|replace)\b/i;
+
+/**
+ * A prepared statement. Integers are numbers, and bytes are Buffers, as PostgreSQL's driver has them. An integer that no
+ * number can hold was written by somebody else: it stays a bigint, because an error would withhold the other rows.
+ */
 export class SqliteStatement {
   readonly #statement: Statement;
+  readonly #changes: boolean;
   /** Empty for a statement that answers with no rows. */
   readonly columns: readonly string[];
 
-  constructor(statement: Statement) {
+  constructor(statement: Statement, sql: string) {
     this.#statement = statement;
+    this.#changes = CHANGES.test(sql);
     this.columns = statement.columns().map(({ name }) => name);
     statement.setReturnArrays(true);
   }
@@ -66,11 +77,38 @@ export class SqliteStatement {
   }
 
   arrays(...values: readonly unknown[]): unknown[][] {
-    return this.#statement.all(...(values as Value[]));
+    if (this.#changes) return this.#exactly(values);
+    try {
+      return this.#statement.all(...(values as Value[]));
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      return this.#exactly(values);
+    }
+  }
+
+  /** Slower, because every integer is made twice. */
+  #exactly(values: readonly unknown[]): unknown[][] {
+    this.#statement.setReadBigInts(true);
+    try {
+      const rows: unknown[][] = this.#statement.all(...(values as Value[]));
+      return rows.map((row) => row.map(toNumber));
+    } finally {
+      this.#statement.setReadBigInts(false);
+    }
   }
 
   get(...values: readonly unknown[]): Row | undefined {
     return this.all(...values)[0];
+  }
+
+  /** Row by row, as the file is read, with every integer as it is. While it lasts the statement serves nobody else. */
+  *iterate(...values: readonly unknown[]): Generator<unknown[], void, undefined> {
+    this.#statement.setReadBigInts(true);
+    try {
+      for (const row of this.#statement.iterate(...(values as Value[])) as Iterable<unknown[]>) yield row.map(toNumber);
+    } finally {
+      this.#statement.setReadBigInts(false);
+    }
   }
 
   /** How many rows were changed. */
@@ -78,6 +116,12 @@ export class SqliteStatement {
     return Number(this.#statement.run(...(values as Value[])).changes);
   }
 }
+
+const toNumber = (value: unknown): unknown =>
+  typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Value is too large to be represented');
 
 function toRow(columns: readonly string[], values: readonly unknown[]): Row {
   const row: Row = {};
@@ -91,13 +135,22 @@ function toRow(columns: readonly string[], values: readonly unknown[]): Row {
 const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
+function immutable(file: string): URL {
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  return url;
+}
+
 /** An open database file. */
 export class SqliteFile implements Disposable {
   readonly #database: Database;
 
-  constructor(file: string, { isReadOnly = false, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteFileOptions = {}) {
-    this.#database = new DatabaseSync(file, {
-      readOnly: isReadOnly,
+  constructor(
+    file: string,
+    { isReadOnly = false, isImmutable = false, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteFileOptions = {},
+  ) {
+    this.#database = new DatabaseSync(isImmutable ? immutable(file) : file, {
+      readOnly: isReadOnly || isImmutable,
       timeout: busyTimeoutMs,
       enableForeignKeyConstraints: false,
     });
@@ -117,7 +170,7 @@ export class SqliteFile implements Disposable {
   }
 
   prepare(sql: string): SqliteStatement {
-    return new SqliteStatement(this.#database.prepare(sql));
+    return new SqliteStatement(this.#database.prepare(sql), sql);
   }
 
   close(): void {

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../lib/errors.ts';
 import { type Execute, kyselyOver } from './connection-dialect.ts';
+import { Fence } from './fence.ts';
+import type { Integrity } from './integrity/integrity.ts';
 import { Revisions } from './revisions.ts';
 import type { Schema } from './schema.ts';
 import type { SqliteFile, SqliteStatement } from './sqlite-driver.ts';
@@ -48,17 +50,23 @@ interface Opened {
   readonly db: Kysely<Schema>;
   readonly log: LogFile;
   readonly dataModel: DataModel;
+  readonly integrity: Integrity;
   readonly onLogFailure: (error: unknown) => void;
+  /** Moves the log into the database file, before that is closed. */
+  readonly foldLog: () => void;
 }
 
 /** One connection that writes, for all units one after the other, and one that reads (docs/decisions/0002). */
 export class SqliteStorage implements Storage {
   readonly kind = 'sqlite';
+  readonly integrity: Integrity;
+  readonly fence = new Fence();
   readonly read;
   readonly #lock: SqliteFile;
   readonly #writer: SqliteFile;
   readonly #reader: SqliteFile;
   readonly #log: DurableLog;
+  readonly #foldLog: () => void;
   readonly #stores: ReturnType<typeof openStores>;
   readonly #revisions: Revisions;
   readonly #queue: Unit[] = [];
@@ -74,11 +82,13 @@ export class SqliteStorage implements Storage {
   readonly #forgetting: NodeJS.Timeout;
   #closed = false;
 
-  constructor({ lock, writer, reader, db, log, dataModel, onLogFailure }: Opened) {
+  constructor({ lock, writer, reader, db, log, dataModel, integrity, onLogFailure, foldLog }: Opened) {
+    this.integrity = integrity;
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
     this.#log = new DurableLog(log, onLogFailure);
+    this.#foldLog = foldLog;
     this.#control = {
       begin: writer.prepare('BEGIN IMMEDIATE'),
       commit: writer.prepare('COMMIT'),
@@ -90,7 +100,8 @@ export class SqliteStorage implements Storage {
     this.#revisions = new Revisions(writer, dataModel.tables);
     const revisions = this.#revisions;
     this.#forgetting = setInterval(() => revisions.forgetOld(), FORGETTING_MS).unref();
-    this.read = openReadStores({ db: kyselyOver(flavour, this.#executeRead()), kind: 'sqlite', revisions }, dataModel);
+    const readDb = kyselyOver('sqlite', flavour, this.#executeRead(), { integrity });
+    this.read = openReadStores({ db: readDb, kind: 'sqlite', revisions }, dataModel);
     this.#stores = openStores({ db, kind: 'sqlite', revisions }, dataModel, nestedSavepoint(writer));
   }
 
@@ -133,7 +144,9 @@ export class SqliteStorage implements Storage {
     return [{ pool: 'write', connections: 1, busy, waiting: this.#queue.length, timeouts: 0 }];
   }
 
-  write<T>(unit: (store: Stores) => Promise<T>, { isRepeatable = false }: WriteOptions = {}): Promise<T> {
+  write<T>(unit: (store: Stores) => Promise<T>, { isRepeatable = false, of }: WriteOptions = {}): Promise<T> {
+    const refusal = of && this.fence.refusalFor(of);
+    if (refusal !== undefined) return Promise.reject(refusal);
     if (this.#closed)
       return Promise.reject(new ApiError('UNAVAILABLE', 'the service is stopping', { retryAfterSeconds: 1 }));
     if (this.#queue.length >= UNITS_WAITING_MAX)
@@ -146,6 +159,7 @@ export class SqliteStorage implements Storage {
         run: async () => {
           this.#stores.begin();
           value = await unit(this.#stores.stores);
+          await this.#stores.end();
         },
         acknowledge: () => resolve(value),
         fail: reject,
@@ -287,22 +301,10 @@ export class SqliteStorage implements Storage {
     // Closing the last connection moves the log into the database file, which is not for one that could not be synced.
     if (this.#log.failure === undefined) {
       this.#reader.close();
-      foldLog(this.#writer);
+      this.#foldLog();
       this.#writer.close();
     }
     this.#lock.close();
-  }
-}
-
-/**
- * Moves the write-ahead log into the database file. SQLite does so when the last connection closes, but statements that
- * the driver has not collected yet put that off until the process has ended. A copy of this file alone would miss rows.
- */
-function foldLog(writer: SqliteFile): void {
-  try {
-    writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } catch {
-    // The log is durable where it is; the next start reads it.
   }
 }
 

@@ -1,8 +1,17 @@
-import type { CompiledQuery, InsertQueryBuilder, InsertResult, InsertType, Kysely, QueryResult } from 'kysely';
+import {
+  type CompiledQuery,
+  type InsertQueryBuilder,
+  type InsertResult,
+  type InsertType,
+  type Kysely,
+  type QueryResult,
+  sql,
+} from 'kysely';
 import { chunks } from '../lib/collections.ts';
 import { sha256Hex } from '../lib/encoding.ts';
 import { together } from '../lib/together.ts';
 import { type BoundStatement, driverOf, type Flavour } from './connection-dialect.ts';
+import { tellSet } from './integrity/tell-set.ts';
 import type { Schema } from './schema.ts';
 
 /** PostgreSQL cuts names off at 63 bytes. */
@@ -39,7 +48,7 @@ interface Compiled {
  * `name` also makes PostgreSQL keep the plan.
  */
 export function statement<Values extends Record<string, unknown>, Row>(
-  name: string,
+  name: string | undefined,
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
   return rowsOf(runner(name, build));
@@ -122,31 +131,6 @@ export function deferred<Values extends Record<string, unknown>>(
   };
 }
 
-const DIVISION_BY_ZERO = '22012';
-/** Divides by the number of rows, so that PostgreSQL refuses none. */
-const refusingNone = (sql: string): string => `WITH changed AS (${sql} RETURNING 1) SELECT 1 / count(*) FROM changed`;
-
-/** The same for what has to change a row. Where there is none, the transaction fails with `missing`. */
-export function deferredChange<Values extends Record<string, unknown>>(
-  name: string,
-  build: (db: Kysely<Schema>, values: Values) => Compilable<unknown>,
-  missing: () => Error,
-): (db: Kysely<Schema>, values: Values) => Promise<void> {
-  const changed = change(name, build);
-  const bind = binder(name, build, refusingNone);
-  const explain = (error: unknown): unknown =>
-    error instanceof Error && 'code' in error && error.code === DIVISION_BY_ZERO ? missing() : error;
-  return async (db, values) => {
-    const { defer } = driverOf(db);
-    if (defer === undefined) {
-      if ((await changed(db, values)) === 0) throw missing();
-      return;
-    }
-    const { sql, parameters, name: unique } = bind(db, values);
-    defer(sql, parameters, unique, explain);
-  };
-}
-
 /**
  * The same for what selects all columns: PostgreSQL keeps no plan of it, which would fail once a newer version of the service
  * adds a column.
@@ -193,9 +177,10 @@ type Complete<Table extends keyof Schema, Columns extends readonly string[]> = [
   ? unknown
   : { readonly missing: Exclude<Column<Table>, Columns[number]> };
 
-/** Adds to an insert: what happens on a conflict. */
+/** Adds to an insert: what happens on a conflict. `marks` has the column with the mark of a row, if there is one. */
 type Extend<Table extends keyof Schema> = (
   query: InsertQueryBuilder<Schema, Table, InsertResult>,
+  marks: readonly string[],
 ) => Compilable<unknown>;
 
 type Insert<Table extends keyof Schema, Answer> = (
@@ -226,10 +211,35 @@ export function deferredInsertion<Table extends keyof Schema, const Columns exte
   return inserter<Table, unknown>(table, columns, extend, (build) => deferred(name, build));
 }
 
+/**
+ * The same for rows that take the place of those with the same key; the key must be a unique index. Where the key is all that
+ * a row has, its mark alone is replaced.
+ */
+export function replacement<Table extends keyof Schema, const Columns extends readonly Column<Table>[]>(
+  name: string,
+  table: Table,
+  key: readonly Columns[number][],
+  columns: Columns & Complete<Table, Columns>,
+): Insert<Table, number> {
+  const others = columns.filter((column) => !key.includes(column));
+  const extend: Extend<Table> = (query, marks) =>
+    query.onConflict((conflict) => {
+      const replaced = [...others, ...marks].map((column) => [column, sql.ref(`excluded.${column}`)]);
+      return conflict.columns(key as never).doUpdateSet(Object.fromEntries(replaced));
+    });
+  return inserter(table, columns, extend, (build) => change(name, build));
+}
+
 type Values = Readonly<Record<string, unknown>>;
 type Make<Answer> = (
   build: (db: Kysely<Schema>, row: Values) => Compilable<unknown>,
 ) => (db: Kysely<Schema>, row: Values) => Promise<Answer>;
+
+/** The column for the mark of a row, where rows of the table have one. */
+function marksOf(db: Kysely<Schema>, table: string): readonly string[] {
+  const marked = driverOf(db).integrity?.tables.get(table);
+  return marked === undefined ? [] : [marked.mark];
+}
 
 /** Every row that is inserted by its columns passes here. */
 function inserter<Table extends keyof Schema, Answer>(
@@ -239,22 +249,31 @@ function inserter<Table extends keyof Schema, Answer>(
   make: Make<Answer>,
 ): Insert<Table, Answer | number> {
   const build = (db: Kysely<Schema>, rows: readonly Values[]): Compilable<unknown> => {
-    const values = rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]])));
-    return extend(db.insertInto(table).values(values as never));
+    const marks = marksOf(db, table);
+    const all = [...columns, ...marks];
+    const values = rows.map((row) => Object.fromEntries(all.map((column) => [column, row[column] ?? null])));
+    return extend(db.insertInto(table).values(values as never), marks);
   };
   const insertOne = make((db, row) => build(db, [row]));
   return async (db, rows) => {
+    const { integrity } = driverOf(db);
+    const withMark = (row: Values): Values => {
+      const marked = integrity?.marked(table, row) ?? row;
+      tellSet(db, table, marked);
+      return marked;
+    };
     const [row] = rows;
-    if (row !== undefined && rows.length === 1) return await insertOne(db, row);
+    if (row !== undefined && rows.length === 1) return await insertOne(db, withMark(row));
     let inserted = 0;
-    for (const some of chunks(rows, ROWS_PER_INSERT)) inserted += await runOnce(db, build(db, some));
+    for (const some of chunks(rows, ROWS_PER_INSERT)) inserted += await runOnce(db, build(db, some.map(withMark)));
     return inserted;
   };
 }
 
 /**
  * A change of the rows with some ids, which `build` makes for as many as it is given. For one id it is made once, and nobody
- * waits for it, see `deferred`; for several it is built, for so many at a time as fit into a statement. `scope` must not have an `id` of its own.
+ * waits for it, see `deferred`; for several it is built, for so many at a time as fit into a statement. `scope` must not
+ * have an `id` of its own.
  */
 export function byIds<Scope extends Values & { readonly id?: never }>(
   name: string,

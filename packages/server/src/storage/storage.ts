@@ -1,7 +1,11 @@
+import type { Fence, Fenced } from './fence.ts';
+import type { Integrity } from './integrity/integrity.ts';
 import type { ReadStores, Stores } from './stores.ts';
 import type { Turn } from './turnstile.ts';
 
 export interface WriteOptions {
+  /** For whom it is written: nothing is for an organization that is held after a restore. */
+  readonly of?: Fenced;
   readonly isRepeatable?: boolean;
   /** The organization that the unit holds first; those who would only wait for it keep no connection busy meanwhile. */
   readonly turn?: Turn;
@@ -30,6 +34,10 @@ export interface Storage {
   /** Reads committed rows, outside any transaction. */
   readonly read: ReadStores;
   readonly load: readonly PoolLoad[];
+  /** What marks and verifies rows; it needs a key from the keyring before anything of an organization is read. */
+  readonly integrity: Integrity;
+  /** What holds work after a restore from a backup; until it is loaded, all of it. */
+  readonly fence: Fence;
   /**
    * Runs `unit` in a transaction and answers after the durable commit; an error rolls its writes back. Inside, only the
    * handle it is given may be used, and nothing else may be waited for. The unit may run again after a deadlock. With
@@ -39,3 +47,11 @@ export interface Storage {
   write<T>(unit: (store: Stores) => Promise<T>, options?: WriteOptions): Promise<T>;
   close(): Promise<void>;
 }
+
+/**
+ * The database as requests have it. What they write names the organization that it is for, so that none can be forgotten while
+ * the fence is up.
+ */
+export type RequestStorage = Omit<Storage, 'write' | 'close'> & {
+  write<T>(unit: (store: Stores) => Promise<T>, options: WriteOptions & { readonly of: Fenced }): Promise<T>;
+};

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { AuthorityVersions } from './authority.ts';
 import type { DatabaseKind } from './dialect.ts';
+import type { OwnedSets } from './integrity/owned-sets.ts';
 import { type KeptOptions, KeptValues, type Revisions } from './revisions.ts';
 import type { Schema } from './schema.ts';
 import type { Table } from './table.ts';
@@ -16,6 +17,7 @@ export interface Connection {
 
 export interface Transaction extends Connection {
   readonly authority: AuthorityVersions;
+  readonly owned: OwnedSets;
   readonly ahead: ReadAhead;
 }
 

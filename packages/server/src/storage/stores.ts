@@ -1,4 +1,7 @@
 import { AuthorityVersions } from './authority.ts';
+import { driverOf } from './connection-dialect.ts';
+import { release } from './integrity/amend.ts';
+import { OwnedSets } from './integrity/owned-sets.ts';
 import { type Connection, ReadAhead, type Transaction } from './store.ts';
 import type { Table } from './table.ts';
 
@@ -45,25 +48,36 @@ export function openStores(
   connection: Bare,
   { tables, provisions }: DataModel,
   savepoint: Stores['savepoint'],
-): { readonly stores: Stores; readonly begin: () => void } {
-  const authority = new AuthorityVersions(connection.db, connection.kind);
+): { readonly stores: Stores; readonly begin: () => void; readonly end: () => Promise<void> } {
+  const { db, kind } = connection;
+  const authority = new AuthorityVersions(db, kind);
+  const owned = new OwnedSets(db);
   const ahead = new ReadAhead();
-  const stores: Stores = Object.assign(opener<Transaction>({ ...connection, tables, authority, ahead }, provisions), {
+  const transaction = { ...connection, tables, authority, owned, ahead };
+  const stores: Stores = Object.assign(opener<Transaction>(transaction, provisions), {
     savepoint: async <T>(inner: () => Promise<T>): Promise<T> => {
-      const before = authority.mark();
+      const before = [authority.mark(), owned.mark()] as const;
       try {
         return await savepoint(inner);
       } catch (error) {
-        authority.restore(before);
+        authority.restore(before[0]);
+        owned.restore(before[1]);
+        release(db);
         throw error;
       }
     },
   });
   const begin = (): void => {
     authority.begin();
+    owned.begin();
+    release(db);
     ahead.forgetAll();
   };
-  return { stores, begin };
+  const end = async (): Promise<void> => await owned.end();
+  const driver = driverOf(db);
+  driver.settle = end;
+  driver.putInSet = (table, row, before) => owned.put(table, row, before);
+  return { stores, begin, end };
 }
 
 /** Makes each store once, when it is first asked for. */

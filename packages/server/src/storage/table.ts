@@ -15,8 +15,8 @@ interface SealedBytes<Column extends string> {
   readonly column: Column;
   /** The kind, or the kinds by the value of the table's column `kind`. */
   readonly kind: string | Readonly<Record<string, string>>;
-  /** The column that holds the owner's id; `id` unless told. */
-  readonly owner?: Column;
+  /** The column that holds the owner's id, `id` unless told; of several the values are joined by a slash. */
+  readonly owner?: Column | readonly Column[];
   /** The organization whose key sealed it, where the table has none. */
   readonly organizationId?: string;
   /** Whether a row may hold a whole request, of up to 2 MiB. */
@@ -58,21 +58,65 @@ export type OrganizationPart = 'users';
  * What a row could do that somebody else wrote. An authority decides who may do what, or moves value; what is derived is
  * checked against an authority whenever it is used; the rest decides nothing.
  */
-export interface Integrity {
+export interface IntegrityFacts {
   readonly kind: 'authority' | 'derived' | 'none';
   readonly because: string;
+  /** Columns of an authority that its mark leaves out, and why whoever writes one gains nothing. */
+  readonly free?: Readonly<Record<string, string>>;
+  /**
+   * Rows of an authority that nothing is done with any more: of those from before there were marks, none is marked, however many
+   * they are. Whoever lets something be done with one again refuses it where it has no mark.
+   */
+  readonly done?: RawBuilder<unknown>;
 }
-export const authority = (because: string): Integrity => ({ kind: 'authority', because });
-export const derived = (because: string): Integrity => ({ kind: 'derived', because });
-export const none = (because: string): Integrity => ({ kind: 'none', because });
+export const authority = (
+  because: string,
+  free: Readonly<Record<string, string>> = {},
+  done?: RawBuilder<unknown>,
+): IntegrityFacts => ({
+  kind: 'authority',
+  because,
+  free,
+  ...(done !== undefined && { done }),
+});
+export const derived = (because: string): IntegrityFacts => ({ kind: 'derived', because });
+export const none = (because: string): IntegrityFacts => ({ kind: 'none', because });
+
+/**
+ * Rows that count only together: what is missing among them, or older than the rest, is noticed by a digest in the row that
+ * they belong to (docs/decisions/0060).
+ */
+interface SetFacts<Column extends string = string> {
+  /** The table of the row that they belong to; its `owns` says the rest. */
+  readonly under: keyof Schema;
+  /** What tells rows of one owner apart. Those that are looked up alone are looked up by this, so that a missing one is missed. */
+  readonly by: readonly [Column, ...Column[]];
+  /** Whether there may be thousands: then they are not read with the other sets whenever one of these is changed. */
+  readonly isLarge?: true;
+}
+
+/** What a row has that sets of other rows belong to. */
+interface OwnerFacts<Column extends string = string> {
+  /** The column with the digests of its sets: of all rows that belong to it, or of each table by name. */
+  readonly digests: Column;
+  readonly isByTable: boolean;
+  /** How the tables that belong to it call its key, in the order of that. */
+  readonly key: readonly [string] | readonly [string, string];
+  /** Whether what was verified before is believed when a set is changed; otherwise it is read again. */
+  readonly changesOften: boolean;
+}
 
 interface TableFacts<Column extends string> {
-  readonly integrity: Integrity;
+  readonly integrity: IntegrityFacts;
+  readonly set?: SetFacts<Column>;
+  readonly owns?: OwnerFacts<Column>;
   /** The primary key, where it is not the organization and the id. */
   readonly key?: readonly [Column, Column, ...Column[]];
   /** By the names of their indexes. */
   readonly unique?: Readonly<Record<string, UniqueRule<Column>>>;
   readonly sealed?: readonly SealedBytes<Column>[];
+  /** Whether a row may hold what a whole request has, without being sealed. */
+  readonly isLarge?: true;
   /** Columns of bytes that are not sealed, because they are no secrets or are wrapped in another way. */
   readonly plainBytes?: readonly Column[];
   /** Waits that are longer than any can be are ended: they were written while a clock was ahead. */

@@ -75,7 +75,7 @@ describe('the tables of the database', () => {
       const primary = columns.filter((column) => column.table === table && column.position > 0);
       const inOrder = primary.sort((one, other) => one.position - other.position);
       expect([table, inOrder.map(({ column }) => column)]).toEqual([table, [...key]]);
-      expect(key).toContain(owner);
+      expect(key).toEqual(expect.arrayContaining([...owner]));
     }
   });
 
@@ -85,23 +85,82 @@ describe('the tables of the database', () => {
     const harmless = tables.filter(({ integrity }) => integrity.kind !== 'authority').map(({ name }) => name as string);
     // Whoever adds one here says that nothing is decided by its rows.
     expect(harmless.sort()).toEqual([
+      'accepted_bundle',
       'app_proof',
-      'balance_block',
-      'balance_cursor',
+      'deployment',
       'dev_message',
       'email_event',
+      'integrity_key',
       'last_use',
       'on_ramp_transaction',
       'payment',
       'policy_evaluation',
       'rate_window',
       'sealed_result',
-      'secret',
+      'sponsored_cost',
+      'tombstone',
       'tvc_approval',
-      'webhook_delivery',
-      'webhook_event',
       'webhook_lane',
     ]);
+  });
+
+  test('say in which set their rows are, or each row of authority stands for itself', () => {
+    const alone = tables.filter(({ integrity, set }) => integrity.kind === 'authority' && set === undefined);
+    // The threat model says of each what an older or a deleted row does.
+    expect(alone.map(({ name }) => name as string).sort()).toEqual([
+      'activity',
+      'app_user',
+      'balance_block',
+      'balance_cursor',
+      'chain_lane',
+      'chain_operator_key',
+      'chain_send',
+      'earn_request',
+      'earn_wrapper',
+      'import_target',
+      'invitation',
+      'mfa_requirement',
+      'oauth2_credential',
+      'on_ramp_credential',
+      'organization',
+      'otp',
+      'outbox_message',
+      'private_key',
+      'read_session',
+      'recovery_kit',
+      'recovery_kit_piece',
+      'restoration',
+      'secret',
+      'service_key',
+      'session_profile',
+      'tag',
+      'tree_entry',
+      'tvc_app',
+      'tvc_deployment',
+      'tvc_operator',
+      'tvc_operator_set',
+      'used_token',
+      'velocity_entry',
+      'vote',
+      'wallet',
+      'wallet_account',
+      'webhook_delivery',
+      'webhook_endpoint',
+      'webhook_event',
+    ]);
+  });
+
+  test('name columns that are there for their sets and digests', () => {
+    const has = (table: string, column: string) => columns.some((one) => one.table === table && one.column === column);
+    for (const { name, set, owns, integrity } of tables) {
+      if (set === undefined && owns === undefined) continue;
+      expect([name, integrity.kind]).toEqual([name, 'authority']);
+      const owner = tables.find((table) => table.name === set?.under)?.owns;
+      if (set !== undefined) expect([name, owner]).toEqual([name, expect.anything()]);
+      for (const column of [...(set?.by ?? []), ...(owner?.key ?? [])])
+        expect([name, has(name, column)]).toEqual([name, true]);
+      if (owns !== undefined) expect([name, has(name, owns.digests)]).toEqual([name, true]);
+    }
   });
 
   test('say of every row of an organization whether it goes with it', () => {

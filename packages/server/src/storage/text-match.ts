@@ -60,7 +60,9 @@ export async function oldestSearched(
   organizationId: OrganizationId,
   rowsMax: number = SEARCHED_MAX,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`SELECT id FROM ${sql.table(table)}
+  const { rows } = await sql<{
+    id: string;
+  }>`SELECT /* partial: an id, down to which is searched */ id FROM ${sql.table(table)}
     WHERE organization_id = ${organizationId} ORDER BY id DESC LIMIT 2 OFFSET ${rowsMax - 1}`.execute(db);
   // Only a row behind the last one says that there are more.
   return rows.length < 2 ? undefined : rows[0]?.id;

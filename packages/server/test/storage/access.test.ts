@@ -197,11 +197,11 @@ describe.each(DATABASES)('access stores on %s', (kind) => {
     const changed = { ...first, name: 'n', condition: '', steps: [], order: 6, notes: TEXT, updatedAtMs: 9 };
     await write(async (store) => {
       await store(MfaStore).update(id, changed);
-      await store(MfaStore).delete(otherId, second.id);
+      await store(MfaStore).delete(otherId, userId, second.id);
     });
     expect(await read(MfaReader).ofUser(id, userId)).toEqual([second, third, changed]);
     await write(async (store) => {
-      await store(MfaStore).delete(id, second.id);
+      await store(MfaStore).delete(id, userId, second.id);
       await store(MfaStore).deleteOfUsers(id, []);
       await store(MfaStore).deleteOfUsers(id, [another.userId, randomId()]);
     });

@@ -53,7 +53,7 @@ const RULES: Readonly<Record<string, Write>> = {
   'policies.delete': (store, id) => store(PolicyStore).delete(id, []),
   'mfa.insert': (store, id) => store(MfaStore).insert(id, mfaPolicy()),
   'mfa.update': (store, id) => store(MfaStore).update(id, mfaPolicy()),
-  'mfa.delete': (store, id) => store(MfaStore).delete(id, randomId()),
+  'mfa.delete': (store, id) => store(MfaStore).delete(id, randomId(), randomId()),
   'networks.put': (store, id) =>
     store(NetworkStore).put(id, { publicKey: undefined, enabled: true, onEvaluationError: 'DENY', rules: [] }, NOW),
   'networks.remove': (store, id) => store(NetworkStore).remove(id, [undefined]),
@@ -87,8 +87,8 @@ const FACTS: Readonly<Record<string, Write>> = {
   'tags.clearTags': (store, id) => store(TagStore).clearTags(id, randomId()),
   'tags.delete': (store, id) => store(TagStore).delete(id, [randomId()]),
   'credentials.deleteCredentials': (store, id) =>
-    store(CredentialStore).deleteCredentials('api_key', id, [randomId()], () => 'revoked'),
-  'oauth.deleteProviders': (store, id) => store(OauthStore).deleteProviders(id, [randomId()]),
+    store(CredentialStore).deleteCredentials('api_key', id, randomId(), [randomId()], () => 'revoked'),
+  'oauth.deleteProviders': (store, id) => store(OauthStore).deleteProviders(id, randomId(), [randomId()]),
   'authProxy.insert': (store, id) => store(SignUpProxyStore).insert(proxyOf(id)),
   'authProxy.update': (store, id) => store(SignUpProxyStore).update(proxyOf(id)),
   'wallets.delete': (store, id) => store(WalletStore).delete(id, [randomId()]),
@@ -103,7 +103,7 @@ const proxyOf = (organizationId: OrganizationId): SignUpProxyConfig =>
 /** What a login or a recovery writes while others decide. */
 const BESIDE: Readonly<Record<string, Write>> = {
   'credentials.deleteReplacedKeys': (store, id) =>
-    store(CredentialStore).deleteReplacedKeys(id, [randomId()], () => 'replaced'),
+    store(CredentialStore).deleteReplacedKeys(id, randomId(), [randomId()], () => 'replaced'),
   'users.markVerified': (store, id) => store(UserStore).markVerified(id, randomId(), 'email', NOW),
   'users.touch': (store, id) => store(UserStore).touch(id, [randomId()], NOW),
 };

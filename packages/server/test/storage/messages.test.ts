@@ -58,7 +58,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
         for (const one of messages) await store(MessageStore).insert(one, nowMs);
       });
     const left = async (): Promise<number> =>
-      (await write((store) => builderOf(store).selectFrom('outbox_message').select('id').execute())).length;
+      (await write((store) => builderOf(store).selectFrom('outbox_message').selectAll().execute())).length;
     return { write, read: storage.read, claim, insert, left, id, otherId };
   }
 

@@ -8,6 +8,7 @@ import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { dataModel } from '../../src/domains.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { randomId } from '../../src/lib/ids.ts';
+import type { RestorationFacts } from '../../src/storage/fence.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Schema } from '../../src/storage/schema.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
@@ -38,7 +39,8 @@ export class Place implements AsyncDisposable {
     return new Place(database?.url, async () => await database?.[Symbol.asyncDispose]());
   }
 
-  async open(databasePool = 8): Promise<Storage> {
+  /** It was never restored from a backup, unless told. */
+  async open(databasePool = 8, restorations: readonly RestorationFacts[] = []): Promise<Storage> {
     const storage = await openStorage({
       dataModel,
       dataDir: this.dataDir,
@@ -49,6 +51,7 @@ export class Place implements AsyncDisposable {
       nowMs: NOW,
       onIdleError: () => {},
     });
+    storage.fence.load(restorations, new Set());
     this.#open.add(storage);
     return storage;
   }

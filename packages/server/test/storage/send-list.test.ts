@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Send } from '../../src/chains/send/model.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
@@ -100,6 +101,7 @@ describe.each(DATABASES)('the list of sends on %s', (kind) => {
         .updateTable('organization')
         .set({ deleted_at_ms: NOW })
         .where('id', '=', organizationId)
+        .modifyEnd(sql`/* unmarked: a test without a key */`)
         .execute(),
     );
     expect((await page({})).items).toEqual([]);

@@ -61,6 +61,18 @@ describe.each(DATABASES)('sends on %s', (kind) => {
   const openShared = (limit: number, held: ReadonlyMap<string, number> = new Map()) =>
     storage.read(SendReader).open(CHAIN, LANE, limit, { held });
 
+  test('of what gave its nonce on, a send that is not genuine is passed over where others share the lane', async () => {
+    storage.integrity.load([{ generation: 1, bytes: Buffer.alloc(32, 7) }], { isRequired: true });
+    const gaveOn = { state: 'FAILED', attempts: [attempt(7)] } as const;
+    const [first, forged, last] = [await insert(gaveOn), await insert(gaveOn), await insert(gaveOn)];
+    await place.run(`UPDATE chain_send SET attempts = 'no JSON "nonce"' WHERE id = '${forged.id}'`);
+    const refusedAt = (isShared: boolean) => storage.read(SendReader).refusedAt(CHAIN, LANE, 7, isShared);
+    expect((await refusedAt(true))?.id).toBe(last.id);
+    await place.run(`UPDATE chain_send SET attempts = '[{"nonce":99999999999999999999}]' WHERE id = '${last.id}'`);
+    expect((await refusedAt(true))?.id).toBe(first.id);
+    await expect(refusedAt(false)).rejects.toMatchObject({ code: 'INTEGRITY_VIOLATION' });
+  });
+
   test('what is open is read whole, in the order in which it came, of any organization', async () => {
     const block = { number: 7, hash: '0x07', timestamp: 1, fee: '2' };
     const elsewhere = (await withOrganization(storage)).id;

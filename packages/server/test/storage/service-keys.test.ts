@@ -39,7 +39,7 @@ function withStep(keyring: Keyring, step: () => Promise<unknown>): Keyring {
 }
 
 const openKeys = async (...start: Parameters<typeof openServiceKeys>): Promise<readonly ServiceKey[]> =>
-  (await openServiceKeys(...start)).keys;
+  (await openServiceKeys(...start)).current();
 
 /** Starts several at once; none stores a key before all of them have found that keys are missing. */
 async function startTogether(

@@ -29,6 +29,23 @@ describe.each(DATABASES)('sponsored costs in storage on %s', (kind) => {
   const add = (native: bigint, usdMicros: bigint, minute = MINUTE, caip2 = ONE, organizationId = id) =>
     storage.write((store) => store(SponsorshipStore).add(organizationId, caip2, minute, { native, usdMicros }));
 
+  test('what somebody else wrote makes no room, and keeps nobody from counting', async () => {
+    await add(5n, 7n);
+    await place.run(`INSERT INTO sponsored_cost (organization_id, caip2, minute, native_cost, usd_micros, sub_organizations_cost)
+      VALUES ('${id}', '${ONE}', ${MINUTE - 1}, -9000000000000000000, -9000000000000000000, -9000000000000000000)`);
+    expect(await storage.read(SponsorshipReader).nativeUsage(id, ONE as string, MINUTE - 2)).toBe(5n);
+    expect(await storage.read(SponsorshipReader).usdUsage(id, MINUTE - 2)).toBe(7n);
+    for (let minute = MINUTE; minute < MINUTE + 3; minute += 1) await add(1n, 1n, minute);
+    await place.run(`UPDATE sponsored_cost SET native_cost = 9223372036854775807, usd_micros = 9223372036854775807`);
+    await add(1n, 1n);
+    expect(await storage.read(SponsorshipReader).nativeUsage(id, ONE as string, MINUTE - 2)).toBeGreaterThan(
+      10n ** 15n,
+    );
+    expect(await storage.read(SponsorshipReader).usdUsage(id, MINUTE - 2)).toBeGreaterThan(10n ** 15n);
+    await storage.write((store) => store(SponsorshipStore).moveBack(MINUTE, MINUTE));
+    await place.run('DELETE FROM sponsored_cost');
+  });
+
   test('a configuration is read as it was written, and replaced under its id', async () => {
     const config: GasUsageConfig = {
       organizationId: id,

@@ -96,11 +96,11 @@ describe.each(DATABASES)('votes on %s', (kind) => {
     const votes = await stored(storage, activity, vote);
     expect((await votes()).map((found) => found.revoked)).toEqual([false]);
     await storage.write((store) =>
-      store(CredentialStore).deleteCredentials('api_key', child, [vote.credentialId], () => 'revoked'),
+      store(CredentialStore).deleteCredentials('api_key', child, vote.userId, [vote.credentialId], () => 'revoked'),
     );
     expect((await votes()).map((found) => found.revoked)).toEqual([false]);
     await storage.write((store) =>
-      store(CredentialStore).deleteCredentials('api_key', parent, [vote.credentialId], () => reason),
+      store(CredentialStore).deleteCredentials('api_key', parent, vote.userId, [vote.credentialId], () => reason),
     );
     expect((await votes()).map((found) => found.revoked)).toEqual([revoked]);
     const page = await storage.read(ActivityReader).page(child, { statuses: [], types: [] }, { kind: 'all', max: 10 });

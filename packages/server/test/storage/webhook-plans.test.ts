@@ -7,6 +7,7 @@ import { WEBHOOK_DELIVERY_STATES } from '../../src/domains/webhooks/model.ts';
 import { WebhookStore } from '../../src/domains/webhooks/store/webhooks.ts';
 import { type OrganizationId, randomId, type WebhookEndpointId } from '../../src/lib/ids.ts';
 import { kyselyOver } from '../../src/storage/connection-dialect.ts';
+import { types } from '../../src/storage/postgres/rows.ts';
 import type { Schema } from '../../src/storage/schema.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { DATABASES, type DatabaseKind } from '../harness/databases.ts';
@@ -82,10 +83,10 @@ async function explained(place: Place, kind: DatabaseKind): Promise<Explained> {
       createQueryCompiler: () => new SqliteQueryCompiler(),
       createIntrospector,
     };
-    const store = openOn(kyselyOver(flavour, execute), kind);
+    const store = openOn(kyselyOver(kind, flavour, execute), kind);
     return { store, plans, [Symbol.asyncDispose]: async () => void file.close() };
   }
-  const client = new pg.Client({ connectionString: place.databaseUrl });
+  const client = new pg.Client({ connectionString: place.databaseUrl, types });
   await client.connect();
   const execute = async (sql: string, values: readonly unknown[]): Promise<QueryResult<unknown>> => {
     const steps = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN (COSTS OFF) ${sql}`, [...values]);
@@ -98,7 +99,7 @@ async function explained(place: Place, kind: DatabaseKind): Promise<Explained> {
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector,
   };
-  const store = openOn(kyselyOver(flavour, execute), kind);
+  const store = openOn(kyselyOver(kind, flavour, execute), kind);
   return { store, plans, [Symbol.asyncDispose]: () => client.end() };
 }
 
@@ -126,7 +127,7 @@ describe.each(DATABASES)('on %s', (kind) => {
     expect(await store.dueQueues(nowMs, 100)).toHaveLength(BUSY);
     // The first endpoint, the next ones, which PostgreSQL does not show, and whether one has something due.
     expect(seeks('dueQueues').match(/ix_webhook_delivery_due/g)).toHaveLength(kind === 'postgres' ? 2 : 3);
-    const due = await store.batch(organizationId, endpointId, nowMs, { fresh: 3, retries: 3 });
+    const { due } = await store.batch(organizationId, endpointId, nowMs, { fresh: 3, retries: 3 });
     expect(due).toHaveLength(6);
     // What is next stands in the queue's index, in its order.
     expect(seeks('batch').match(/(COVERING INDEX|Index Only Scan using) ix_webhook_delivery_due/g)).toHaveLength(2);

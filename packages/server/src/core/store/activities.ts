@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
 import type { AuthorityVersions } from '../../storage/authority.ts';
+import { amendOne, keepHeld } from '../../storage/integrity/amend.ts';
 import { statement } from '../../storage/statement.ts';
 import type { Transaction } from '../../storage/store.ts';
 import type { Activity, AppProof, Vote } from '../model.ts';
@@ -19,9 +20,14 @@ import {
 const activityByIdLocked = statement('activity-lock', (db, { organizationId, id }: ActivityKey) =>
   db.selectFrom('activity').selectAll().where('organization_id', '=', organizationId).where('id', '=', id).forUpdate(),
 );
-const IS_VOTED_ON = sql<number>`CASE WHEN EXISTS (SELECT 1 FROM vote
-  WHERE vote.organization_id = activity.organization_id AND vote.activity_id = activity.id
-    AND (vote.user_id <> activity.proposer_id OR vote.selection = 'VOTE_SELECTION_REJECTED')) THEN 1 ELSE 0 END`;
+const isVotedOn = statement(
+  'activity-is-voted-on',
+  (_db, { organizationId, id }: ActivityKey) =>
+    sql<{ voted_on: number }>`SELECT /* partial: whether votes are there */ CASE WHEN EXISTS (SELECT 1 FROM vote
+      WHERE vote.organization_id = activity.organization_id AND vote.activity_id = activity.id
+        AND (vote.user_id <> activity.proposer_id OR vote.selection = 'VOTE_SELECTION_REJECTED')) THEN 1 ELSE 0 END
+      AS voted_on FROM activity WHERE organization_id = ${organizationId} AND id = ${id}`,
+);
 
 export class ActivityStore extends ActivityReader {
   static readonly writes = true;
@@ -37,6 +43,7 @@ export class ActivityStore extends ActivityReader {
     const select = this.kind === 'sqlite' ? activityById : activityByIdLocked;
     const [row] = await select(this.db, { organizationId, id: activityId });
     if (row === undefined) return undefined;
+    keepHeld(this.db, 'activity', row);
     const votes = await votesOf(this.db, { organizationId, id: activityId });
     return {
       id: row.id as ActivityId,
@@ -96,21 +103,18 @@ export class ActivityStore extends ActivityReader {
       | 'updatedAtMs'
     >,
   ): Promise<void> {
-    await this.db
-      .updateTable('activity')
-      .set({
-        status: activity.status,
-        result: print(activity.result),
-        failure: print(activity.failure),
-        denial: print(activity.denial),
-        open_to: print(activity.openTo),
-        has_mfa: activity.hasMfa ? 1 : 0,
-        round_started_at_ms: activity.roundStartedAtMs,
-        updated_at_ms: activity.updatedAtMs,
-        voted_on: IS_VOTED_ON,
-      })
-      .where('organization_id', '=', activity.organizationId)
-      .where('id', '=', activity.id)
-      .execute();
+    const { organizationId, id } = activity;
+    const [voted] = await isVotedOn(this.db, { organizationId, id });
+    await amendOne(this.db, 'activity', { organization_id: organizationId, id }, () => ({
+      status: activity.status,
+      result: print(activity.result),
+      failure: print(activity.failure),
+      denial: print(activity.denial),
+      open_to: print(activity.openTo),
+      has_mfa: activity.hasMfa ? 1 : 0,
+      round_started_at_ms: activity.roundStartedAtMs,
+      updated_at_ms: activity.updatedAtMs,
+      voted_on: voted?.voted_on ?? null,
+    }));
   }
 }

@@ -4,6 +4,7 @@ import { chunks, groupBy } from '../../lib/collections.ts';
 import type { ActivityId, OrganizationId, UserId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
 import type { ActivityTable } from '../../storage/schema.ts';
 import { statement } from '../../storage/statement.ts';
@@ -135,6 +136,7 @@ export class ActivityReader extends Reader {
   async idByFingerprint(organizationId: OrganizationId, fingerprint: string): Promise<ActivityId | undefined> {
     const row = await this.db
       .selectFrom('activity')
+      .modifyFront(partial('an id to read by'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('fingerprint', '=', fingerprint)
@@ -146,6 +148,7 @@ export class ActivityReader extends Reader {
   async organizationInTree(rootId: OrganizationId, activityId: string): Promise<OrganizationId | undefined> {
     const row = await this.db
       .selectFrom('activity')
+      .modifyFront(partial('an id to read by'))
       .innerJoin('organization', 'organization.id', 'activity.organization_id')
       .select('activity.organization_id')
       .where('activity.id', '=', activityId)
@@ -165,6 +168,7 @@ export class ActivityReader extends Reader {
     for (const some of chunks(proposerIds)) {
       const rows = await this.db
         .selectFrom('activity')
+        .modifyFront(partial('ids to read by'))
         .select(['organization_id', 'id'])
         .where('proposer_id', 'in', some)
         // Written out, as the partial index has it.
@@ -214,6 +218,7 @@ export class ActivityReader extends Reader {
       fetch: async (range) => await this.#withVotes(organizationId, await within(range).selectAll().execute()),
       weigh: (range) =>
         within(range)
+          .modifyFront(partial('sizes'))
           .select(['id', SHOWN_BYTES.as('bytes')])
           .execute(),
       whenTooLarge,
@@ -224,6 +229,7 @@ export class ActivityReader extends Reader {
   async count(organizationId: OrganizationId, statuses: readonly string[], max: number): Promise<number> {
     const some = this.db
       .selectFrom('activity')
+      .modifyFront(partial('a count'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('status', 'in', [...statuses])
@@ -243,7 +249,11 @@ export class ActivityReader extends Reader {
     organizationId: OrganizationId,
     { createdAfterMs, createdBeforeMs }: ActivityFilter,
   ): Promise<{ readonly from?: string; readonly to?: string }> {
-    const created = this.db.selectFrom('activity').select('id').where('organization_id', '=', organizationId);
+    const created = this.db
+      .selectFrom('activity')
+      .modifyFront(partial('a cursor'))
+      .select('id')
+      .where('organization_id', '=', organizationId);
     const [first, last] = await Promise.all([
       createdAfterMs === undefined
         ? undefined

@@ -162,7 +162,7 @@ export class ChangeReader extends Reader {
       rules_version: number;
       deleted_at_ms: number | null;
       has_changed: number;
-    }>`SELECT organization.id, authority_version, rules_version, deleted_at_ms,
+    }>`SELECT /* partial: versions, to be compared */ organization.id, authority_version, rules_version, deleted_at_ms,
         CASE WHEN ${sql.join(changed, sql` OR `)} THEN 1 ELSE 0 END AS has_changed
       FROM ${jsonRows(this.kind, 'followed', { id: 'text' }, ids)}
       JOIN organization ON organization.id = followed.id`.execute(this.db);
@@ -208,7 +208,8 @@ export class ChangeReader extends Reader {
     };
     const branches = this.#sources.flatMap(ofSource);
     if (branches.length === 0) return [];
-    const { rows } = await sql<Row>`SELECT * FROM (${sql.join(branches, sql` UNION ALL `)}) AS found
+    const { rows } =
+      await sql<Row>`SELECT /* partial: what the feed tells; readers ask for the rest */ * FROM (${sql.join(branches, sql` UNION ALL `)}) AS found
       ORDER BY source, changed_in, id LIMIT ${limit}`.execute(this.db);
     return rows.map((row) => this.#toChange(row));
   }
@@ -218,7 +219,7 @@ export class ChangeReader extends Reader {
     return {
       kind: followed.kind,
       place: { source: row.source, number: Number(row.changed_in), id: row.id },
-      updatedAtMs: row.updated_at_ms,
+      updatedAtMs: Number(row.updated_at_ms),
       fields: Object.fromEntries(
         Object.keys(followed.fields).map((name, index) => {
           const value = row[`field${index}`] ?? '';

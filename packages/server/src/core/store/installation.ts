@@ -1,12 +1,19 @@
 import { sql } from 'kysely';
+import { isFields, isTexts, isTimes, storedJson } from '../../lib/stored-json.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import type { AppliedMigration } from '../../storage/migrate.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 
 /**
  * `bootstrap` names the organization that the first start made; it makes two first starts at once give one.
  * `root_key_id` is the root key that everything is under, or is being moved away from while there is a `rotation`.
- * `retired_root_keys` may wrap nothing new. `feed_key` seals the cursors of feeds.
+ * `retired_root_keys` were in use earlier and may wrap nothing new; `root_key_times` says since when each key was in use.
+ * `ring_change` is another text whenever processes are to read their key ring again. `feed_key` seals the cursors of feeds.
+ * `integrity` says whether rows are marked and whether they have to be; the key ring of each machine has the last word.
+ * `integrity_rotation` says how far another integrity key is in taking the place of the one in use.
+ * `restored` names the last restore of a backup: a process that finds another one than at its start remembers what was before.
  */
 export type InstallationFact =
   | 'root_key_id'
@@ -14,7 +21,12 @@ export type InstallationFact =
   | 'deployment_key'
   | 'rotation'
   | 'retired_root_keys'
-  | 'feed_key';
+  | 'root_key_times'
+  | 'ring_change'
+  | 'feed_key'
+  | 'integrity'
+  | 'integrity_rotation'
+  | 'restored';
 
 /** A running service process, and what it last said about a rotation; JSON in a row of its own. */
 export interface ServiceProcess {
@@ -22,9 +34,46 @@ export interface ServiceProcess {
   readonly state: string;
 }
 
-const PROCESS = 'process:';
-/** Right behind every name that begins with the prefix. */
-const BEHIND_PROCESS = 'process;';
+/** A backup of this database that somebody may want to restore; JSON in a row of its own. */
+export interface BackupRecord {
+  readonly id: string;
+  readonly takenAtMs: number;
+  /** Without these the backup opens nothing. */
+  readonly rootKeyIds: readonly string[];
+  /** Where it was written to, as whoever took it said. */
+  readonly place: string;
+  /** What it has beside that, where `custos backup` made it. */
+  readonly integrityKeyIds?: readonly string[];
+  readonly bytes?: number;
+  /** Of the file, in hexadecimal. */
+  readonly sha256?: string;
+  readonly rows?: number;
+  readonly version?: string;
+  readonly hasKeys?: boolean;
+}
+
+const insertServiceKeys = insertion('service-key-insert', 'service_key', [
+  'role',
+  'key_id',
+  'public_key',
+  'encoding',
+  'sealed_key',
+  'created_at_ms',
+  'signs_from_ms',
+]);
+
+export const PROCESS = 'process:';
+export const BACKUP = 'backup:';
+const ORGANIZATION_KEY = 'organization-key:';
+
+const isBackup = (value: unknown): value is BackupRecord & Record<string, unknown> =>
+  isFields(value) && isTexts(value.rootKeyIds);
+
+/** What a row says of a backup. */
+export const readBackupRow = (name: string, value: string): BackupRecord => ({
+  ...storedJson(name, value, isBackup),
+  id: name.slice(BACKUP.length),
+});
 
 /** Facts about this deployment as a whole, such as the id of the root key its secrets are under. */
 export class InstallationReader extends Reader {
@@ -43,20 +92,68 @@ export class InstallationReader extends Reader {
   }
 
   async processes(): Promise<ServiceProcess[]> {
-    const rows = await this.db
-      .selectFrom('deployment')
-      .selectAll()
-      .where('name', '>', PROCESS)
-      .where('name', '<', BEHIND_PROCESS)
-      .orderBy('name')
-      .execute();
-    return rows.map((row) => ({ id: row.name.slice(PROCESS.length), state: row.value }));
+    return (await this.#named(PROCESS)).map(([id, state]) => ({ id, state }));
+  }
+
+  async backups(): Promise<BackupRecord[]> {
+    return (await this.#named(BACKUP)).map(([id, value]) => readBackupRow(`${BACKUP}${id}`, value));
+  }
+
+  /** Since when an organization has a new key beside its earlier one. */
+  async organizationKeySinceMs(organizationId: string): Promise<number | undefined> {
+    const value = await this.#value(`${ORGANIZATION_KEY}${organizationId}`);
+    return value === undefined ? undefined : Number(value);
+  }
+
+  /** When the schema was first made; the first root key is as old. */
+  async createdAtMs(): Promise<number | undefined> {
+    const { rows } = await sql<{ first: number | null }>`
+      SELECT min(applied_at_ms) AS first FROM schema_migration`.execute(this.db);
+    const first = rows[0]?.first;
+    return first === null || first === undefined ? undefined : Number(first);
+  }
+
+  /**
+   * The newest time that requests stored anything at, by the clock of the process that served them; for each organization
+   * one look at an index.
+   */
+  async newestTimeMs(): Promise<number | undefined> {
+    const { rows } = await sql<{ newest: number | string | null }>`
+      SELECT /* partial: a time */ max(moment) AS newest FROM (
+        SELECT updated_at_ms AS moment FROM organization
+        UNION ALL
+        SELECT (SELECT max(created_at_ms) FROM activity WHERE activity.organization_id = organization.id) FROM organization
+      ) AS times`.execute(this.db);
+    const newest = rows[0]?.newest;
+    return newest === null || newest === undefined ? undefined : Number(newest);
+  }
+
+  /** The newest time that a command about keys, or a first start, wrote down: by its own clock. */
+  async newestKeyTimeMs(): Promise<number> {
+    const { rows } = await sql<{ newest: number | string | null }>`
+      SELECT /* partial: a time */ max(created_at_ms) AS newest FROM service_key`.execute(this.db);
+    const since = storedJson('root_key_times', (await this.get('root_key_times')) ?? '{}', isTimes);
+    return Math.max(Number(rows[0]?.newest ?? 0), ...Object.values(since));
   }
 
   async appliedMigrations(): Promise<AppliedMigration[]> {
     const { rows } =
       await sql<AppliedMigration>`SELECT name, compatibility FROM schema_migration ORDER BY name`.execute(this.db);
     return rows;
+  }
+
+  /** The time of the database, for `transactionsBefore`; PostgreSQL alone. */
+  async transactionClock(): Promise<string> {
+    const { rows } = await sql<{ now: string }>`SELECT clock_timestamp()::text AS now`.execute(this.db);
+    return rows[0]?.now ?? '';
+  }
+
+  /** How many transactions of the service's own role began before that and have not ended. */
+  async transactionsBefore(clock: string): Promise<number> {
+    const { rows } = await sql<{ open: number | string }>`SELECT count(*) AS open FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+        AND xact_start < ${clock}::timestamptz`.execute(this.db);
+    return Number(rows[0]?.open ?? 0);
   }
 
   /** The service's own keys; of several for a role the newest is the active one. */
@@ -86,7 +183,27 @@ export class InstallationReader extends Reader {
   }
 
   async hasOrganization(): Promise<boolean> {
-    return (await this.db.selectFrom('organization').select('id').limit(1).executeTakeFirst()) !== undefined;
+    return (
+      (await this.db
+        .selectFrom('organization')
+        .modifyFront(partial('whether one is there'))
+        .select('id')
+        .limit(1)
+        .executeTakeFirst()) !== undefined
+    );
+  }
+
+  /** The rows whose names begin with the prefix, by what follows it. */
+  async #named(prefix: string): Promise<[rest: string, value: string][]> {
+    const behind = `${prefix.slice(0, -1)};`;
+    const rows = await this.db
+      .selectFrom('deployment')
+      .selectAll()
+      .where('name', '>', prefix)
+      .where('name', '<', behind)
+      .orderBy('name')
+      .execute();
+    return rows.map((row) => [row.name.slice(prefix.length), row.value]);
   }
 
   async #value(name: string): Promise<string | undefined> {
@@ -99,18 +216,16 @@ export class InstallationStore extends InstallationReader {
   static readonly writes = true;
 
   async insertServiceKey(key: ServiceKey): Promise<void> {
-    await this.db
-      .insertInto('service_key')
-      .values({
-        role: key.role,
-        key_id: key.keyId,
-        public_key: key.publicKey,
-        encoding: key.encoding,
-        sealed_key: key.sealedKey,
-        created_at_ms: key.createdAtMs,
-        signs_from_ms: key.signsFromMs,
-      })
-      .execute();
+    const row = {
+      role: key.role,
+      key_id: key.keyId,
+      public_key: key.publicKey,
+      encoding: key.encoding,
+      sealed_key: key.sealedKey,
+      created_at_ms: key.createdAtMs,
+      signs_from_ms: key.signsFromMs,
+    };
+    await insertServiceKeys(this.db, [row]);
   }
 
   async deleteServiceKeys(role: string, keyIds: readonly string[]): Promise<void> {
@@ -143,6 +258,27 @@ export class InstallationStore extends InstallationReader {
 
   async removeProcess(id: string): Promise<void> {
     await this.db.deleteFrom('deployment').where('name', '=', `${PROCESS}${id}`).execute();
+  }
+
+  async putOrganizationKeySince(organizationId: string, sinceMs: number): Promise<void> {
+    await this.#put(`${ORGANIZATION_KEY}${organizationId}`, String(sinceMs));
+  }
+
+  async removeOrganizationKeySince(organizationId: string): Promise<void> {
+    await this.db.deleteFrom('deployment').where('name', '=', `${ORGANIZATION_KEY}${organizationId}`).execute();
+  }
+
+  async putBackup({ id, ...backup }: BackupRecord): Promise<void> {
+    await this.#put(`${BACKUP}${id}`, JSON.stringify(backup));
+  }
+
+  /** A record as another database has it, whatever its version put there. */
+  async carryBackup(id: string, value: string): Promise<void> {
+    await this.#put(`${BACKUP}${id}`, value);
+  }
+
+  async removeBackup(id: string): Promise<void> {
+    await this.db.deleteFrom('deployment').where('name', '=', `${BACKUP}${id}`).execute();
   }
 
   /** Shows with its commit that the database takes writes, and leaves nothing behind. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { ActivityId, OrganizationId } from '../../lib/ids.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import { Reader } from '../../storage/store.ts';
 import { SHOWN_BYTES } from './activity-reader.ts';
 
@@ -50,6 +51,7 @@ export class OpenActivityReader extends Reader {
   async hasPlace(organizationId: OrganizationId, { id }: OpenPlace): Promise<boolean> {
     const row = await this.db
       .selectFrom('activity')
+      .modifyFront(partial('a cursor'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('id', '=', id)
@@ -62,6 +64,7 @@ export class OpenActivityReader extends Reader {
     const direction = isBackwards ? 'desc' : 'asc';
     let query = this.db
       .selectFrom('activity')
+      .modifyFront(partial('ids and sizes of a list'))
       .select(['id', 'round_started_at_ms', 'updated_at_ms', SHOWN_BYTES.as('bytes')])
       .where('organization_id', '=', organizationId)
       // Written out, as the partial index has it.

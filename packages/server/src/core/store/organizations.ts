@@ -3,9 +3,12 @@ import { ApiError } from '../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../lib/ids.ts';
 import type { AuthorityVersions, LockMode } from '../../storage/authority.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
+import { amendOne, hold } from '../../storage/integrity/amend.ts';
+import { allOfOrganization, someOfOrganization } from '../../storage/integrity/owned-rows.ts';
+import type { OwnedSets } from '../../storage/integrity/owned-sets.ts';
 import type { KeptValues } from '../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../storage/schema.ts';
-import { insertion, type NewRow, statement } from '../../storage/statement.ts';
+import { insertion, type NewRow, quickStatement, replacement, statement } from '../../storage/statement.ts';
 import { keptValues, type ReadAhead, Reader, type Transaction } from '../../storage/store.ts';
 import type { Table } from '../../storage/table.ts';
 import type { Feature, Organization } from '../model.ts';
@@ -22,6 +25,7 @@ export const toOrganization = (row: Selectable<OrganizationTable>): Organization
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
   deletedAtMs: row.deleted_at_ms ?? undefined,
+  acceptedRestoration: row.accepted_restoration ?? undefined,
 });
 
 const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
@@ -30,26 +34,23 @@ const byId = statement('organization-by-id', (db, { id }: { id: string }) =>
 
 export type { LockMode } from '../../storage/authority.ts';
 
-const featureValue = statement(
+const featureValue = quickStatement(
   'organization-feature',
   (db, { organizationId, name }: { readonly organizationId: string; readonly name: string }) =>
     db
       .selectFrom('organization_feature')
-      .select('value')
+      .selectAll()
       .where('organization_id', '=', organizationId)
       .where('name', '=', name),
 );
 
-const putFeatures = insertion(
+const putFeatures = replacement(
   'organization-feature-put',
   'organization_feature',
+  ['organization_id', 'name'],
   ['organization_id', 'name', 'value'],
-  (query) =>
-    query.onConflict((conflict) =>
-      conflict.columns(['organization_id', 'name']).doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
-    ),
 );
-const fromOrganization = (organization: Organization): NewRow<'organization'> => ({
+const fromOrganization = (organization: Organization, digests: string | null): NewRow<'organization'> => ({
   id: organization.id,
   parent_id: organization.parentId ?? null,
   name: organization.name,
@@ -57,10 +58,12 @@ const fromOrganization = (organization: Organization): NewRow<'organization'> =>
   root_user_ids: JSON.stringify(organization.rootUserIds),
   authority_version: organization.authorityVersion,
   rules_version: organization.rulesVersion,
+  rules_digest: digests,
   wrapped_key: organization.wrappedKey,
   created_at_ms: organization.createdAtMs,
   updated_at_ms: organization.updatedAtMs,
   deleted_at_ms: null,
+  accepted_restoration: organization.acceptedRestoration ?? null,
 });
 const insertOrganizations = insertion('organization-insert', 'organization', [
   'id',
@@ -70,10 +73,12 @@ const insertOrganizations = insertion('organization-insert', 'organization', [
   'root_user_ids',
   'authority_version',
   'rules_version',
+  'rules_digest',
   'wrapped_key',
   'created_at_ms',
   'updated_at_ms',
   'deleted_at_ms',
+  'accepted_restoration',
 ]);
 
 export class OrganizationReader extends Reader {
@@ -89,16 +94,13 @@ export class OrganizationReader extends Reader {
   }
 
   async features(organizationId: OrganizationId): Promise<Feature[]> {
-    return await this.db
-      .selectFrom('organization_feature')
-      .select(['name', 'value'])
-      .where('organization_id', '=', organizationId)
-      .orderBy('name')
-      .execute();
+    const rows = await allOfOrganization(this.db, 'organization_feature', organizationId);
+    return rows.map(({ name, value }) => ({ name, value }));
   }
 
   async feature(organizationId: OrganizationId, name: string): Promise<string | undefined> {
-    const [row] = await featureValue(this.db, { organizationId, name });
+    const read = () => featureValue(this.db, { organizationId, name });
+    const [row] = await someOfOrganization(this.db, 'organization_feature', organizationId, [[name]], read);
     return row?.value;
   }
 
@@ -118,6 +120,7 @@ const rowsOf = (table: string, organizationId: OrganizationId) =>
 export class OrganizationStore extends OrganizationReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #owned: OwnedSets;
   readonly #ahead: ReadAhead;
   readonly #tables: readonly Table[];
   /** Only on SQLite, which has one writer: to hold an organization takes nothing there but to know it. */
@@ -126,6 +129,7 @@ export class OrganizationStore extends OrganizationReader {
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#owned = transaction.owned;
     this.#ahead = transaction.ahead;
     this.#tables = transaction.tables;
     this.#known = keptValues(transaction);
@@ -144,11 +148,18 @@ export class OrganizationStore extends OrganizationReader {
   async #lockAndRead(organizationId: OrganizationId, mode: LockMode): Promise<Organization> {
     const moment = this.#known?.moment ?? 0;
     const held = this.#authority.lock(organizationId, mode);
-    const [[row]] = await Promise.all([byId(this.db, { id: organizationId }), held]);
+    const [row] = await Promise.all([this.#row(organizationId, mode), held]);
     if (row === undefined) throw organizationNotFound();
     const organization = toOrganization(row);
     this.#known?.keep(organizationId, organization, [organizationId], moment);
     return organization;
+  }
+
+  /** Whoever holds the organization alone may change its row, and holds that too. */
+  async #row(organizationId: OrganizationId, mode: LockMode): Promise<Selectable<OrganizationTable> | undefined> {
+    if (mode === 'exclusive') return await hold(this.db, 'organization', { id: organizationId });
+    const [row] = await byId(this.db, { id: organizationId });
+    return row;
   }
 
   /** What was decided before must be decided anew. Stores that write what decisions read do this by themselves. */
@@ -159,15 +170,12 @@ export class OrganizationStore extends OrganizationReader {
   async insert(organization: Organization): Promise<void> {
     this.#authority.bears(organization.id);
     await requireLiveRootKey(this.db, this.kind, organization.wrappedKey);
-    await insertOrganizations(this.db, [fromOrganization(organization)]);
+    const digests = this.#owned.bears('organization', organization.id);
+    await insertOrganizations(this.db, [fromOrganization(organization, digests)]);
   }
 
   async rename(organizationId: OrganizationId, name: string, nowMs: number): Promise<void> {
-    await this.db
-      .updateTable('organization')
-      .set({ name, updated_at_ms: nowMs })
-      .where('id', '=', organizationId)
-      .execute();
+    await this.#amend(organizationId, { name, updated_at_ms: nowMs });
   }
 
   async setRootQuorum(
@@ -177,18 +185,18 @@ export class OrganizationStore extends OrganizationReader {
     nowMs: number,
   ): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
-    await this.db
-      .updateTable('organization')
-      .set({ root_threshold: threshold, root_user_ids: JSON.stringify(userIds), updated_at_ms: nowMs })
-      .where('id', '=', organizationId)
-      .execute();
+    const rootUserIds = JSON.stringify(userIds);
+    await this.#amend(organizationId, { root_threshold: threshold, root_user_ids: rootUserIds, updated_at_ms: nowMs });
   }
 
   async setFeature(organizationId: OrganizationId, name: string, value: string): Promise<void> {
+    await this.#owned.open('organization_feature', organizationId);
     await putFeatures(this.db, [{ organization_id: organizationId, name, value }]);
   }
 
   async removeFeature(organizationId: OrganizationId, name: string): Promise<void> {
+    await this.#owned.open('organization_feature', organizationId);
+    this.#owned.remove('organization_feature', [organizationId], [name]);
     await this.db
       .deleteFrom('organization_feature')
       .where('organization_id', '=', organizationId)
@@ -210,7 +218,10 @@ export class OrganizationStore extends OrganizationReader {
     // Whoever settles one of these right now is waited for, or waits and sees that it is to go.
     if (this.kind === 'postgres') {
       for (const { table, holding } of erasures)
-        if (holding) await sql`SELECT 1 ${rowsOf(table, organizationId)} AND ${holding} FOR UPDATE`.execute(this.db);
+        if (holding)
+          await sql`SELECT /* partial: to hold what is deleted */ 1 ${rowsOf(table, organizationId)} AND ${holding} FOR UPDATE`.execute(
+            this.db,
+          );
     }
     for (const { table, by, except = NONE } of erasures) {
       // Many rows in one statement would take longer than a statement may.
@@ -224,11 +235,16 @@ export class OrganizationStore extends OrganizationReader {
     for (const { name, emptied = [] } of this.#tables) {
       for (const column of emptied) await this.#empty(name, column, organizationId);
     }
-    await this.db
-      .updateTable('organization')
-      .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs, root_user_ids: '[]' })
-      .where('id', '=', organizationId)
-      .execute();
+    await this.#amend(organizationId, {
+      deleted_at_ms: nowMs,
+      updated_at_ms: nowMs,
+      root_user_ids: '[]',
+      rules_digest: this.#owned.bears('organization', organizationId),
+    });
+  }
+
+  async #amend(organizationId: OrganizationId, changes: Partial<Selectable<OrganizationTable>>): Promise<void> {
+    await amendOne(this.db, 'organization', { id: organizationId }, () => changes);
   }
 
   async #empty(table: string, column: string, organizationId: OrganizationId): Promise<void> {
@@ -236,7 +252,7 @@ export class OrganizationStore extends OrganizationReader {
     const some = sql`SELECT id FROM ${sql.table(table)} ${rows} LIMIT ${ROWS_PER_DELETE}`;
     for (let emptied = 1n; emptied > 0n; ) {
       const result =
-        await sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = NULL ${rows} AND id IN (${some})`.execute(
+        await sql`UPDATE /* unmarked: a free column */ ${sql.table(table)} SET ${sql.ref(column)} = NULL ${rows} AND id IN (${some})`.execute(
           this.db,
         );
       emptied = result.numAffectedRows ?? 0n;

@@ -2,16 +2,9 @@ import { sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import {
-  byIds,
-  change,
-  deferred,
-  deferredInsertion,
-  insertion,
-  type NewRow,
-  statement,
-} from '../../storage/statement.ts';
+import { byIds, deferred, deferredInsertion, insertion, statement } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
@@ -70,7 +63,7 @@ const holderOf = statement(
   (db, { rootId, kind, value }: { readonly rootId: string; readonly kind: string; readonly value: string }) =>
     db
       .selectFrom('tree_entry')
-      .select('organization_id')
+      .selectAll()
       .where('root_id', '=', rootId)
       .where('kind', '=', kind)
       .where('unique_value', '=', value)
@@ -90,7 +83,7 @@ export class TreeReader extends Reader {
   ): Promise<OrganizationId[]> {
     const credential = sql.table(kind === 'PUBLIC_KEY' ? 'api_key' : 'authenticator');
     const { rows } = await sql<{ organization_id: OrganizationId }>`
-      SELECT entry.organization_id FROM tree_entry entry
+      SELECT /* partial: the key is read with its mark where it is looked for */ entry.* FROM tree_entry entry
       JOIN ${credential} held ON held.organization_id = entry.organization_id AND held.id = entry.owner_id
       WHERE entry.root_id = ${rootId} AND entry.kind = ${kind} AND entry.value = ${treeValue(kind, value)}
         AND entry.organization_id <> ${rootId}
@@ -122,7 +115,7 @@ export class TreeReader extends Reader {
     const named = `[${JSON.stringify(issuer)}`;
     const row = await this.db
       .selectFrom('tree_entry')
-      .select('organization_id')
+      .selectAll()
       .where('root_id', '=', rootId)
       .where('kind', '=', 'OIDC')
       .where('value', '>=', `${named},`)
@@ -145,6 +138,7 @@ export class TreeReader extends Reader {
       if (filter === undefined) {
         let query = this.db
           .selectFrom('organization')
+          .modifyFront(partial('ids of a list'))
           .select('id')
           .where('parent_id', '=', rootId)
           .where('deleted_at_ms', 'is', null)
@@ -166,6 +160,7 @@ export class TreeReader extends Reader {
   async #holders(rootId: OrganizationId, kind: TreeKind, value: string | undefined, range: Range): Promise<string[]> {
     let query = this.db
       .selectFrom('tree_entry')
+      .modifyFront(partial('whoever is found is asked about by id'))
       .select('organization_id')
       .distinct()
       .where('root_id', '=', rootId)
@@ -185,20 +180,6 @@ interface OwnEntry extends Record<string, unknown> {
   readonly ownerId: string;
   readonly kind: string;
 }
-const changeValue = change(
-  'tree-entry-value',
-  (
-    db,
-    { organizationId, ownerId, kind, value, uniqueValue }: OwnEntry & { value: string; uniqueValue: string | null },
-  ) =>
-    db
-      .updateTable('tree_entry')
-      .set({ value, unique_value: uniqueValue })
-      .where('organization_id', '=', organizationId)
-      .where('owner_id', '=', ownerId)
-      .where('kind', '=', kind),
-);
-
 const deleteEntries = byIds(
   'tree-entries-delete',
   (db, { organizationId }: { readonly organizationId: string }, ownerIds) =>
@@ -211,15 +192,13 @@ const claimEntries = insertion('tree-entry-claim', 'tree_entry', COLUMNS, (query
   query.onConflict((conflict) => conflict.doNothing()),
 );
 
-/** What `changeValue` does, and `insertEntries` where that changed nothing; on PostgreSQL alone. */
-const replaceEntry = deferred('tree-entry-replace', (_db, row: NewRow<'tree_entry'>) => {
-  const own = sql`organization_id = ${row.organization_id} AND owner_id = ${row.owner_id} AND kind = ${row.kind}`;
-  return sql`WITH changed AS (
-      UPDATE tree_entry SET value = ${row.value}, unique_value = ${row.unique_value} WHERE ${own} RETURNING 1)
-    INSERT INTO tree_entry (root_id, kind, value, organization_id, owner_id, unique_value)
-    SELECT ${row.root_id}, ${row.kind}, ${row.value}, ${row.organization_id}, ${row.owner_id}, ${row.unique_value}
-    WHERE NOT EXISTS (SELECT 1 FROM changed)`;
-});
+const deleteOfKind = deferred('tree-entry-delete', (db, { organizationId, ownerId, kind }: OwnEntry) =>
+  db
+    .deleteFrom('tree_entry')
+    .where('organization_id', '=', organizationId)
+    .where('owner_id', '=', ownerId)
+    .where('kind', '=', kind),
+);
 
 export class TreeStore extends TreeReader {
   static readonly writes = true;
@@ -265,21 +244,8 @@ export class TreeStore extends TreeReader {
       await this.remove(organizationId, [ownerId], [kind]);
       return;
     }
-    const stored = treeValue(kind, value);
-    const uniqueValue = UNIQUE_KINDS.has(kind) ? stored : null;
-    if (this.kind === 'postgres') {
-      await replaceEntry(this.db, {
-        root_id: rootId,
-        kind,
-        value: stored,
-        organization_id: organizationId,
-        owner_id: ownerId,
-        unique_value: uniqueValue,
-      });
-      return;
-    }
-    const changed = await changeValue(this.db, { organizationId, ownerId, kind, value: stored, uniqueValue });
-    if (changed === 0) await this.add(rootId, organizationId, [{ kind, value, ownerId }]);
+    await deleteOfKind(this.db, { organizationId, ownerId, kind });
+    await this.add(rootId, organizationId, [{ kind, value, ownerId }]);
   }
 
   /** Drops the entries of an owner; all kinds unless some are named. */

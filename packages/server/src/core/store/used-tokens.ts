@@ -17,7 +17,7 @@ export class UsedTokenReader extends Reader {
   async isUsed(organizationId: OrganizationId, tokenId: string, purpose: string): Promise<boolean> {
     const row = await this.db
       .selectFrom('used_token')
-      .select('token_id')
+      .selectAll()
       .where('organization_id', '=', organizationId)
       .where('token_id', '=', tokenId)
       .where('purpose', '=', purpose)
@@ -29,7 +29,7 @@ export class UsedTokenReader extends Reader {
   async isUsedAtAll(organizationId: OrganizationId, tokenId: string): Promise<boolean> {
     const row = await this.db
       .selectFrom('used_token')
-      .select('token_id')
+      .selectAll()
       .where('organization_id', '=', organizationId)
       .where('token_id', '=', tokenId)
       .limit(1)

@@ -5,8 +5,8 @@ import { StartError } from '../../lib/start-error.ts';
 import { isUnavailable } from './errors.ts';
 import { connectionConfig } from './pool.ts';
 
-/** Session-independent lock number for migrations. */
-const ADMIN_LOCK = 4_715_820_031;
+/** Session-independent lock number for migrations, and for whatever else exchanges tables. */
+export const ADMIN_LOCK = 4_715_820_031;
 const CONNECT_MS_MAX = 3000;
 const TRY_EVERY_MS = 250;
 const SAY_EVERY_MS = 5000;
@@ -34,7 +34,7 @@ export async function bringUp(options: BringUpOptions, work: (client: pg.Client)
       ),
     );
     await sayingSo(options.onWaiting, `for another process that migrates the database ${nameOf(client)}`, () =>
-      client.query('SELECT pg_advisory_xact_lock($1)', [ADMIN_LOCK]),
+      client.query('SELECT pg_catalog.pg_advisory_xact_lock($1)', [ADMIN_LOCK]),
     );
     await sayingSo(options.onWaiting, `for the migration of the database ${nameOf(client)}`, () => work(client));
     const { command } = await client.query('COMMIT');

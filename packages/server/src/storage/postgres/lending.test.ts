@@ -73,6 +73,24 @@ function open() {
 
 const settle = async (): Promise<void> => void (await vi.advanceTimersByTimeAsync(0));
 
+test('one that is given back goes to whoever is next, without the pool', async () => {
+  const { pool, lending, lent, borrow } = open();
+  for (const who of ['a', 'b', 'c']) void borrow(who);
+  pool.opening[0]?.done();
+  await settle();
+  lending.giveBack(1);
+  await settle();
+  expect(lent).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ]);
+  lending.giveBack(1);
+  lending.giveBack(1);
+  await settle();
+  expect(lent).toHaveLength(3);
+  expect(pool.idle).toEqual([1]);
+});
+
 test('few are opened at once, and the first that is free serves whoever is next', async () => {
   const { pool, lent, borrow, giveBack } = open();
   for (const who of ['a', 'b', 'c', 'd', 'e']) void borrow(who);

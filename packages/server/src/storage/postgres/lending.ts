@@ -18,7 +18,7 @@ export interface LendingOptions<Connection> {
 }
 
 interface Waiting<Connection> {
-  readonly lend: (connection: Promise<Connection>) => void;
+  readonly lend: (connection: Connection | Promise<Connection>) => void;
   readonly refuse: (error: Error) => void;
 }
 
@@ -74,7 +74,14 @@ export class Lending<Connection> {
     });
   }
 
-  /** To be called when a connection was given back, or is gone. */
+  /** Takes a connection back, for whoever is next. */
+  giveBack(connection: Connection): void {
+    const next = this.#next();
+    if (next === undefined) this.#options.giveBack(connection);
+    else next.lend(connection);
+  }
+
+  /** To be called when a connection is gone. */
   serve(): void {
     const { connections, max } = this.#options;
     while (this.#hasIdle) {
@@ -102,7 +109,7 @@ export class Lending<Connection> {
   }
 
   async #open(): Promise<void> {
-    const { connections, giveBack, onFailure, waitMs } = this.#options;
+    const { connections, onFailure, waitMs } = this.#options;
     this.#opening += 1;
     let counts = true;
     const end = (): void => {
@@ -118,9 +125,7 @@ export class Lending<Connection> {
     try {
       const connection = await connections.connect();
       end();
-      const next = this.#next();
-      if (next === undefined) giveBack(connection);
-      else next.lend(Promise.resolve(connection));
+      this.giveBack(connection);
       this.serve();
     } catch (error) {
       end();

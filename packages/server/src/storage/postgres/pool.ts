@@ -22,6 +22,8 @@ export interface PoolOptions {
   readonly size: number;
   readonly timeoutMs: number;
   readonly onIdleError: (error: Error) => void;
+  /** Where each session looks for objects; as the server has it where undefined. */
+  readonly searchPath: string | undefined;
   /** What the failure of a statement means; itself, where it has no other meaning. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -43,7 +45,7 @@ export class SessionPool {
   readonly #explain: (error: unknown) => unknown;
   #timeouts = 0;
 
-  constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError, explain }: PoolOptions) {
+  constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError, explain, searchPath }: PoolOptions) {
     this.#explain = explain;
     const acquireMs = Math.min(timeoutMs, Math.max(ACQUIRE_MS_MIN, timeoutMs * ACQUIRE_SHARE));
     this.#name = name;
@@ -55,7 +57,7 @@ export class SessionPool {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       // Statements of a transaction that do not wait for each other travel together.
       ...{ pipeline: true },
-      ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, timeoutMs) },
+      ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, { timeoutMs, searchPath }) },
     } as pg.PoolConfig);
     this.#lending = new Lending({
       connections: this.#pool,
@@ -93,8 +95,7 @@ export class SessionPool {
       return await work(session);
     } finally {
       session.end();
-      session.client.release(session.isSuspect);
-      this.#lending.serve();
+      this.#giveBack(session);
     }
   }
 
@@ -109,6 +110,15 @@ export class SessionPool {
       if (error instanceof Error && isTimeout(error)) this.#timeouts += 1;
       throw translate(error);
     }
+  }
+
+  #giveBack({ client, isSuspect }: Session): void {
+    if (!isSuspect) {
+      this.#lending.giveBack(client);
+      return;
+    }
+    client.release(true);
+    this.#lending.serve();
   }
 
   #sessionOf(client: pg.PoolClient): Session {
@@ -128,9 +138,17 @@ export class SessionPool {
  * A standby is behind, nobody knows how far, and a primary that was demoted is one: neither is read nor written. One that
  * takes no writes for another reason is still read.
  */
-async function requireServer(client: pg.PoolClient, pool: PoolLoad['pool'], timeoutMs: number): Promise<void> {
-  const text = "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only";
-  const { rows } = await client.query({ text, ...{ query_timeout: timeoutMs } });
+async function requireServer(
+  client: pg.PoolClient,
+  pool: PoolLoad['pool'],
+  { timeoutMs, searchPath }: Pick<PoolOptions, 'timeoutMs' | 'searchPath'>,
+): Promise<void> {
+  const ask = async (text: string) => await client.query({ text, ...{ query_timeout: timeoutMs } });
+  const pinned = searchPath === undefined ? undefined : ask(`SET search_path TO ${searchPath}`);
+  const asked = ask(
+    "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only",
+  );
+  const [{ rows }] = await Promise.all([asked, pinned]);
   const { standby, read_only } = rows[0] as { standby: boolean; read_only: boolean };
   if (standby) throw readOnly('the PostgreSQL server is a standby');
   if (read_only && pool === 'write') throw readOnly('the PostgreSQL server takes no writes');

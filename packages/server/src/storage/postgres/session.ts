@@ -82,6 +82,11 @@ export class Session {
     client.on('notice', ({ code, message }) => {
       if (code !== OK) this.#warning = message ?? 'a warning';
     });
+    const isLost = (): void => {
+      this.#isSuspect = true;
+    };
+    client.on('error', isLost);
+    client.on('end', isLost);
   }
 
   /** Whether it must not be used again. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { ActivityStore } from '../../../src/core/store/activities.ts';
 import { ActivityReader } from '../../../src/core/store/activity-reader.ts';
@@ -164,6 +165,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
               .updateTable('organization')
               .set({ authority_version: authorityVersion + 1 })
               .where('id', '=', id)
+              .modifyEnd(sql`/* unmarked: a test without a key */`)
               .execute();
             return authorityVersion;
           }),

@@ -184,7 +184,7 @@ describe.each(DATABASES)('storage on %s', (kind) => {
       expect(code).toBe('RESOURCE_NOT_FOUND');
       await storage.write((store) => store(UserStore).delete(mine.id, [user.id]));
       await storage.write((store) =>
-        store(CredentialStore).deleteCredentials('api_key', mine.id, [key.id], () => 'revoked'),
+        store(CredentialStore).deleteCredentials('api_key', mine.id, user.id, [key.id], () => 'revoked'),
       );
       expect(await read(UserReader).find(theirs.id, user.id)).toBeDefined();
       expect(await read(CredentialReader).exists('api_key', theirs.id, key.id)).toBe(true);

@@ -6,6 +6,7 @@ import { WebhookReader } from '../../../src/domains/webhooks/store/webhook-reade
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEventId } from '../../../src/lib/ids.ts';
 import type { PageRequest } from '../../../src/lib/pagination.ts';
+import { partial } from '../../../src/storage/integrity/partial.ts';
 import { DATABASES } from '../../harness/databases.ts';
 import { builderOf, codeOf, NOW, withOrganization } from '../place.ts';
 import { ALL, attempt, endpointOf, idsOf, openWebhooks, TABLES } from './support.ts';
@@ -166,6 +167,7 @@ describe.each(DATABASES)('webhooks on %s', (kind) => {
       const kept = await write((store) =>
         builderOf(store)
           .selectFrom('webhook_event')
+          .modifyFront(partial('which are kept'))
           .select('id')
           .where('kept_since_ms', '=', NOW + 100)
           .execute(),

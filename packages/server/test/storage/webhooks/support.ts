@@ -85,11 +85,11 @@ export function openWebhooks(kind: DatabaseKind) {
       await write((store) => store(WebhookStore).insertEvent(event, made));
       return { event, ids: idsOf(made) as WebhookDeliveryId[] };
     };
-    const batch = (
+    const batch = async (
       endpoint: WebhookEndpoint,
       nowMs = NOW,
       limits: Parameters<WebhookReader['batch']>[3] = { fresh: 100, retries: 100 },
-    ) => storage.read(WebhookReader).batch(endpoint.organizationId, endpoint.id, nowMs, limits);
+    ) => (await storage.read(WebhookReader).batch(endpoint.organizationId, endpoint.id, nowMs, limits)).due;
     const record = (results: readonly DeliveryResult[], nowMs = NOW) =>
       write((store) => store(WebhookStore).record(results, nowMs));
     /** Makes the deliveries of an endpoint that wait for their first attempt what `state` says. */
@@ -107,7 +107,7 @@ export function openWebhooks(kind: DatabaseKind) {
     const claim = (endpointId: WebhookEndpointId, owner: string, nowMs = NOW, untilMs = nowMs + 10_000) =>
       write((store) => store(WebhookStore).claimQueue(endpointId, owner, nowMs, untilMs));
     const rows = async (table: (typeof TABLES)[number]): Promise<number> =>
-      (await write((store) => builderOf(store).selectFrom(table).select('organization_id').execute())).length;
+      (await write((store) => builderOf(store).selectFrom(table).selectAll().execute())).length;
     const stateOf = async (organizationId: OrganizationId, id: string): Promise<string> => {
       const found = await storage.read(WebhookReader).deliveries(organizationId, {}, ALL);
       return found.items.find((delivery) => delivery.id === id)?.state ?? 'none';
