@@ -7,11 +7,13 @@ import { createIdentityTokens } from './authn/identity/tokens.ts';
 import { LastUses } from './authn/last-uses.ts';
 import type { OwnIssuer } from './authn/oidc/own-issuer.ts';
 import { createOidcVerifier } from './authn/oidc/verifier.ts';
+import { newestAtMs } from './backup/newest.ts';
 import { createInterfaceCache } from './chains/contract-interface.ts';
 import type { Nodes } from './chains/nodes/node.ts';
 import { createNodes } from './chains/nodes/nodes.ts';
 import type { Config } from './config/config.ts';
 import { ConsoleLinks } from './console/links.ts';
+import { InstallationReader } from './core/store/installation.ts';
 import { BalanceWatcher } from './domains/balances/watcher.ts';
 import { createEarn } from './domains/earn/create-earn.ts';
 import type { Earn } from './domains/earn/earn.ts';
@@ -42,6 +44,7 @@ import { createGuardedFetch } from './outbound/guarded-fetch.ts';
 import { nameSources, operations } from './registry.ts';
 import type { ServiceKeySet } from './service-keys.ts';
 import { createServiceStatus } from './service-status.ts';
+import type { ServiceKey } from './storage/service-key.ts';
 import type { Storage } from './storage/storage.ts';
 import { Timekeeper } from './timekeeping/timekeeper.ts';
 import { watchedClock } from './timekeeping/watched-clock.ts';
@@ -72,6 +75,7 @@ export interface Parts {
 
 /** An app as HTTP serves it: metrics and the keys of webhooks are shown. */
 export interface ServedApp extends App {
+  readonly storage: Storage;
   readonly observe: Observer;
   readonly webhooks: Webhooks;
   readonly consoleLinks: ConsoleLinks;
@@ -93,18 +97,21 @@ export interface BuiltApp extends ServedApp {
 export function buildApp(parts: Parts): BuiltApp {
   const { config, storage, keyring, log, elapsed = monotonicClock, baseUrl } = parts;
   const clock = watchedClock(parts.clock ?? systemClock, elapsed);
-  const { keys: serviceKeys, current } = parts.serviceKeys;
+  const { current } = parts.serviceKeys;
   const allow = config.outboundAllow;
   const load = new RequestLoad();
   const steady = steadyClock(clock, elapsed);
   const observe = parts.observe ?? new Observer(log);
   observe.watchDatabase(storage);
+  storage.integrity.onViolation((violation, errorId) => observe.health.rowRefused(violation, errorId));
+  storage.fence.onChange((shown) => observe.health.fence(shown));
   observe.health.watchKeyring(keyring);
+  observe.health.watchBackups(async () => newestAtMs(await storage.read(InstallationReader).backups()), clock);
   const accessRules = new AccessRulesCache(storage.read);
   const admission = new Admission(config, countRefusals(observe.metrics));
   showQueues(observe.metrics, admission);
-  const issuerKeys = serviceKeys.filter(({ role }) => role === 'oidc-issuer');
-  const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys });
+  const issuerKeys = (): ServiceKey[] => current().filter(({ role }) => role === 'oidc-issuer');
+  const ownIssuer = (): OwnIssuer => ({ issuer: baseUrl(), keys: issuerKeys() });
   const oidc = createOidcVerifier({ fetch: createGuardedFetch(allow), clock, elapsed, own: ownIssuer });
   const nodes = parts.nodes ?? createNodes(config.chains, { report: (...said) => observe.nodeRefused(...said) });
   const earn: Earn & { close?(): void } =
@@ -135,7 +142,9 @@ export function buildApp(parts: Parts): BuiltApp {
     newId: randomId,
     storage,
     keyring,
-    serviceKeys,
+    get serviceKeys() {
+      return current();
+    },
     // Loaded with the first registration, see authn/authenticate.ts.
     attestations: {
       verify: async (input, origins) => (await import('./authn/attestation.ts')).verifyAttestation(input, origins),
@@ -144,7 +153,7 @@ export function buildApp(parts: Parts): BuiltApp {
     accessRules,
     interfaces: createInterfaceCache(),
     nameSources,
-    tokens: createIdentityTokens(serviceKeys, oidc),
+    tokens: createIdentityTokens(current, oidc, storage.fence),
     outbox: createOutbox({ config, storage, keyring, clock: steady, elapsed, newId: randomId, observe }),
     webhooks,
     nodes,

@@ -18,11 +18,19 @@ async function ringAndRecord() {
   const keyring = await createKeyring({ rootKey, create: true, mode: 'inline' });
   const { rootKeyId } = keyring;
   await keyring.close();
+  const facts = new Map<string, string>();
   const recording = (...ids: string[]) =>
     ({
-      read: fakeStores([InstallationReader, { get: async () => (ids.length > 1 ? ids.shift() : ids[0]) }]),
+      read: fakeStores([
+        InstallationReader,
+        {
+          get: async () => (ids.length > 1 ? ids.shift() : ids[0]),
+          facts: async () => facts,
+          createdAtMs: async () => Date.UTC(2026, 0, 1),
+        },
+      ]),
     }) as unknown as Storage;
-  return { rootKey, rootKeyId, recording };
+  return { rootKey, rootKeyId, recording, facts };
 }
 
 test('a rotation that ends while the ring is opened does not stop a start', async () => {
@@ -31,9 +39,34 @@ test('a rotation that ends while the ring is opened does not stop a start', asyn
   expect(keyring.rootKeyId).toBe(rootKeyId);
 });
 
-test('a ring without the key of the database is refused', async () => {
-  const { rootKey, recording } = await ringAndRecord();
-  await expect(openRootKey(recording(OLD), rootKey, 'inline')).rejects.toThrow(
-    `the database is under root key ${OLD}, which ${rootKey} does not hold`,
+const LOOK = 'restore that key from a backup of the key ring (docs/guides/key-rotation.md#a-key-that-is-missing)';
+
+test('a ring without the key of the database is refused: which key, since when, and where to look', async () => {
+  const { rootKey, recording, facts } = await ringAndRecord();
+  const refused = async (since: string): Promise<void> =>
+    await expect(openRootKey(recording(OLD), rootKey, 'inline')).rejects.toThrow(
+      `the database is under root key ${OLD}${since}, which ${rootKey} does not hold: ${LOOK}`,
+    );
+  // The first key is as old as the database.
+  await refused(' since 2026-01-01T00:00:00.000Z');
+  facts.set('retired_root_keys', '[]');
+  await refused('');
+  facts.set('root_key_times', JSON.stringify({ [OLD]: Date.UTC(2026, 10, 18) }));
+  await refused(' since 2026-11-18T00:00:00.000Z');
+  const gone = `${rootKey}.gone`;
+  await expect(openRootKey(recording(OLD), gone, 'inline')).rejects.toThrow(
+    `root.key.gone cannot be read (ENOENT) (the database is under root key ${OLD} since 2026-11-18T00:00:00.000Z: ${LOOK})`,
+  );
+});
+
+test('a ring that holds the key as a retired one says how it comes back', async () => {
+  const { rootKey, rootKeyId, recording } = await ringAndRecord();
+  {
+    await using keyring = await createKeyring({ rootKey });
+    await keyring.addRootKey();
+    await keyring.retireRootKey(rootKeyId);
+  }
+  await expect(openRootKey(recording(rootKeyId), rootKey, 'inline')).rejects.toThrow(
+    new RegExp(`was retired in .*root.key at 20[^ ]+Z: \`custos keyring unretire ${rootKeyId}\` brings it back$`),
   );
 });

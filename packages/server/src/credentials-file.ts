@@ -7,6 +7,7 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   type Stats,
@@ -29,6 +30,16 @@ export interface RootCredentials {
 const FILE_BYTES_MAX = 65_536;
 
 export const credentialsPath = (dataDir: string): string => join(dataDir, 'root-credentials.json');
+
+/** That file, and those of other organizations that were moved aside, as far as they are there. */
+export function credentialsFiles(dataDir: string): string[] {
+  try {
+    const names = readdirSync(dataDir).filter((name) => /^root-credentials(-.+)?\.json$/.test(name));
+    return names.sort().map((name) => join(dataDir, name));
+  } catch {
+    return [];
+  }
+}
 
 /** A fresh P-256 key pair in the hex form that the public SDKs take. */
 export function newApiKeyPair(): { readonly publicKey: string; readonly privateKey: string } {

@@ -8,6 +8,7 @@ import { messages } from './domains/messages/index.ts';
 import { onRamp } from './domains/on-ramp/index.ts';
 import { organizations } from './domains/organizations/index.ts';
 import { policies } from './domains/policies/index.ts';
+import { recoveryKits } from './domains/recovery-kits/index.ts';
 import { search } from './domains/search/index.ts';
 import { secrets } from './domains/secrets/index.ts';
 import { sends } from './domains/sends/index.ts';
@@ -33,6 +34,7 @@ export const domains: readonly Domain[] = [
   onRamp,
   organizations,
   policies,
+  recoveryKits,
   search,
   secrets,
   sends,

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { launchKeyring } from '@custos/keyring/launch';
-import { rootKeyAhead } from './config/keyring-settings.ts';
+import { keyringAhead } from './config/keyring-settings.ts';
 import { fail } from './exit.ts';
 import { StartError } from './lib/start-error.ts';
 import { VERSION } from './lib/version.ts';
@@ -44,8 +44,8 @@ async function main(): Promise<void> {
   setFlagsFromString(`--semi-space-growth-factor=${GROWTH_WHILE_STARTING}`);
   // Whatever this process and its keyring write is for their own user alone.
   process.umask(0o077);
-  const rootKey = rootKeyAhead(process.env, cluster.isPrimary);
-  const launched = rootKey === undefined ? undefined : launchKeyring(rootKey);
+  const ahead = keyringAhead(process.env, cluster.isPrimary);
+  const launched = ahead && launchKeyring(ahead.rootKey, ahead);
   try {
     const { run } = await import('./run.ts');
     await run(launched);

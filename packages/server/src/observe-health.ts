@@ -2,6 +2,16 @@ import type { Keyring, KeyringLoss, KeyringObserver } from '@custos/keyring';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Problems } from './engine/readiness.ts';
+import type { Clock } from './lib/clock.ts';
+import type { FenceDoubt, FenceShown } from './storage/fence.ts';
+import type { Violation } from './storage/integrity/integrity.ts';
+
+const FENCE_DOUBTS: Readonly<Record<FenceDoubt, string>> = {
+  'not-loaded': 'whether the database was restored from a backup is not known yet: nothing is done',
+  'not-genuine':
+    'what the database says of its restores is not what a service wrote, or is missing: nothing is done (custos verify)',
+  'restored-meanwhile': 'the database was restored while this process ran: nothing is done until it is started again',
+};
 
 /** From then on somebody should look after the clocks. */
 const SKEW_MS_MAX = 1000;
@@ -14,9 +24,12 @@ export class HealthObserver implements KeyringObserver {
   readonly #losses;
   readonly #latePings;
   readonly #failures;
+  readonly #violations;
   /** Absent until there is another clock to compare with. */
   #skew: Gauge | undefined;
   #isSkewed = false;
+  readonly #fence;
+  #wasFenced = false;
   /** What was wrong when last looked at. */
   #problems: Problems = {};
 
@@ -46,6 +59,17 @@ export class HealthObserver implements KeyringObserver {
       labelNames: ['check'],
       registers,
     });
+    this.#violations = new Counter({
+      name: 'custos_integrity_violations_total',
+      help: 'Stored rows that were refused because this service did not write them, by table.',
+      labelNames: ['table'],
+      registers,
+    });
+    this.#fence = new Gauge({
+      name: 'custos_fence_up',
+      help: 'Whether the database was restored from a backup and is not accepted yet, so that nothing is done: 1 for all organizations, 0.5 where some are accepted, else 0.',
+      registers,
+    });
     this.#isUp.set(1);
   }
 
@@ -67,6 +91,49 @@ export class HealthObserver implements KeyringObserver {
         this.set(keyring.load.bytes);
       },
     });
+  }
+
+  /** Read when somebody asks for the metrics; while it cannot be read, the newest that is known grows older. */
+  watchBackups(readNewestAtMs: () => Promise<number | undefined>, clock: Clock): void {
+    let newestAtMs: number | undefined;
+    new Gauge({
+      name: 'custos_backup_age_seconds',
+      help: 'Age of the newest backup that the database has a record of; absent where there is none.',
+      registers: [this.#metrics],
+      async collect() {
+        newestAtMs = await readNewestAtMs().catch(() => newestAtMs);
+        if (newestAtMs === undefined) this.remove();
+        else this.set(Math.max(0, Math.round((clock() - newestAtMs) / 1000)));
+      },
+    });
+  }
+
+  /** Somebody else wrote a row, or took one away; the caller was told the same id. */
+  rowRefused({ table, organizationId, row, because }: Violation, errorId: string): void {
+    this.#violations.inc({ table });
+    this.#log.error(
+      { errorId, table, organizationId, row, because },
+      'stored row refused: this service did not write it',
+    );
+  }
+
+  /** What a start has to say of marks. */
+  integrity(message: string): void {
+    this.#log.warn(message);
+  }
+
+  /** Each change is logged. */
+  fence({ isUp, isWhole, restoredAtMs, doubt }: FenceShown): void {
+    this.#fence.set(isWhole ? 1 : isUp ? 0.5 : 0);
+    const restoredAt = restoredAtMs && new Date(restoredAtMs).toISOString();
+    if (doubt !== undefined) this.#log.error({ doubt, restoredAt }, FENCE_DOUBTS[doubt]);
+    else if (isUp)
+      this.#log.warn(
+        { restoredAt, organizations: isWhole ? 'all' : 'those not accepted' },
+        'the database was restored from a backup: nothing is done until that is accepted (custos restore review, custos restore accept)',
+      );
+    else if (this.#wasFenced) this.#log.warn('the restore was accepted: requests and work go on');
+    this.#wasFenced = isUp;
   }
 
   lost(reason: KeyringLoss, message: string, restartInMs: number): void {

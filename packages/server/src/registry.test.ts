@@ -115,6 +115,8 @@ describe('intent and result keys', () => {
     ACTIVITY_TYPE_CREATE_AUTHENTICATORS: ['createAuthenticatorsIntent', 'createAuthenticatorsResult'],
     ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2: ['createAuthenticatorsIntentV2', 'createAuthenticatorsResult'],
     ACTIVITY_TYPE_CREATE_INVITATIONS: ['createInvitationsIntent', 'createInvitationsResult'],
+    ACTIVITY_TYPE_CREATE_RECOVERY_KIT: ['createRecoveryKitIntent', 'createRecoveryKitResult'],
+    ACTIVITY_TYPE_DELETE_RECOVERY_KITS: ['deleteRecoveryKitsIntent', 'deleteRecoveryKitsResult'],
     ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION: ['createSubOrganizationIntent', 'createSubOrganizationResult'],
     ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2: ['createSubOrganizationIntentV2', 'createSubOrganizationResult'],
     ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3: ['createSubOrganizationIntentV3', 'createSubOrganizationResultV3'],
@@ -299,6 +301,8 @@ test('root-quorum operations are exactly those of protocol/consensus 5.1', () =>
     .filter((operation) => operation.policy.governedBy === 'root-quorum')
     .map((operation) => operation.name);
   expect(names.sort()).toEqual([
+    'create_recovery_kit',
+    'delete_recovery_kits',
     'remove_organization_feature',
     'set_organization_feature',
     'update_organization_name',
@@ -312,6 +316,7 @@ test('whatever a decision may rest on takes the organization for itself', () => 
   const locked = (lock: string) => activities.filter((operation) => operation.lock === lock).map(({ name }) => name);
   // Names, and whether something was exported, are for policies to read.
   expect(locked('exclusive-with-rules').sort()).toEqual([
+    'create_recovery_kit',
     'export_private_key',
     'export_wallet',
     'export_wallet_account',
@@ -332,6 +337,7 @@ test('whatever a decision may rest on takes the organization for itself', () => 
     'create_sub_organization',
     'create_wallet',
     'create_wallet_accounts',
+    'delete_recovery_kits',
     'earn_deposit',
     'earn_withdraw',
     'email_auth',

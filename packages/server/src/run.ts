@@ -5,6 +5,7 @@ import type { LaunchedKeyring } from '@custos/keyring/launch';
 import { type Config, readConfig } from './config/config.ts';
 import { credentialsPath } from './credentials-file.ts';
 import { fail, sayAndExit } from './exit.ts';
+import { describeMoves, describeProtection } from './protection.ts';
 import { type Service, startService } from './service.ts';
 
 const DEFAULT_DATA_DIR = 'data';
@@ -16,15 +17,25 @@ export async function run(launched: LaunchedKeyring | undefined): Promise<void> 
   const config = readConfig(process.env);
   if (config.workers > 1 && cluster.isPrimary) return runWorkers(config);
   const service = await startService(config, launched);
-  if (cluster.isPrimary) announce(service, config);
-  else process.send?.({ baseUrl: service.baseUrl, created: service.created, devInbox: service.devInbox });
+  if (cluster.isPrimary) await announce(service, config);
+  else sendToPrimary(service);
   stopOnSignal(service);
 }
 
-type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox'> & Partial<Pick<Service, 'consoleLink'>>;
+type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox' | 'requiresMarks' | 'fencedSince'> &
+  Partial<Pick<Service, 'consoleLink'>>;
+
+/** What the primary process announces. */
+function sendToPrimary({ baseUrl, created, devInbox, requiresMarks, fencedSince }: Service): void {
+  process.send?.({ baseUrl, created, devInbox, requiresMarks, fencedSince });
+}
 
 /** One short block for the person who started it; logs go to standard error. */
-function announce({ baseUrl, created, devInbox, consoleLink }: Started, { dataDir }: Config): void {
+async function announce(
+  { baseUrl, created, devInbox, consoleLink, requiresMarks, fencedSince }: Started,
+  config: Config,
+): Promise<void> {
+  const { dataDir } = config;
   const lines = [`Custos is listening on ${baseUrl}`];
   if (created !== undefined) lines.push(`  organization  ${created.organizationId}`);
   const credentials = credentialsPath(dataDir);
@@ -38,6 +49,16 @@ function announce({ baseUrl, created, devInbox, consoleLink }: Started, { dataDi
   }
   if (consoleLink !== undefined) lines.push(`  console       ${consoleLink}`);
   if (devInbox !== undefined) lines.push(`  mail and SMS  are not sent but kept at ${devInbox}`);
+  const { text, together } = await describeProtection(config);
+  lines.push(`  protection    ${text}`);
+  if (!requiresMarks) lines.push('  integrity     stored rows are not authenticated yet: `custos integrity enable`');
+  if (fencedSince !== undefined)
+    lines.push(
+      `  fenced        the database was restored${fencedSince === null ? '' : ` ${fencedSince}`}: queries only, until \`custos restore accept\``,
+    );
+  lines.push(...together.map((sentence) => `  together      ${sentence}`));
+  if (created !== undefined && together.length > 0)
+    lines.push(...describeMoves(config).map((move) => `  before use    ${move}`));
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
@@ -75,7 +96,7 @@ function runWorkers(config: Config): void {
     // Until all have started, one that waits for the first organization may still refuse requests.
     if (announced || started.size < config.workers) return;
     announced = true;
-    announce({ ...message, created }, config);
+    void announce({ ...message, created }, config).catch(fail);
   });
   cluster.on('exit', (worker, code) => {
     if (stopping) return exitWhenAlone();

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { Keyring } from '@custos/keyring';
+import { newestAtMs } from './backup/newest.ts';
 import type { Nodes } from './chains/nodes/node.ts';
 import type { Config } from './config/config.ts';
 import { type Way, wayOf } from './config/message-ways.ts';
@@ -14,8 +15,10 @@ import { parseRetired } from './key-rotation/rotation.ts';
 import { type Clock, DAY_MS, toRfc3339 } from './lib/clock.ts';
 import { ApiError } from './lib/errors.ts';
 import { Probe } from './lib/probe.ts';
+import { StartError } from './lib/start-error.ts';
 import { VERSION } from './lib/version.ts';
 import type { Observer } from './observe.ts';
+import { describeProtection } from './protection.ts';
 import type { Backlog } from './storage/backlog.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -23,9 +26,6 @@ import type { Storage } from './storage/storage.ts';
 const EVERY_MS = 1000;
 const CHAINS_EVERY_MS = 5000;
 const DEADLINE_MS = 5000;
-
-const BACKUP_TEXT =
-  'This version makes no backups and records none. The guide on production says how to back up the database and the root key.';
 
 interface StatusParts {
   readonly config: Config;
@@ -59,13 +59,14 @@ async function gather(
   const { config, storage, observe, clock } = parts;
   const { read } = storage;
   const nowMs = clock();
-  const [problems, databaseVersion, queues, keys, watched, mail, disk] = await Promise.all([
+  const [problems, databaseVersion, queues, keys, watched, mail, backup, disk] = await Promise.all([
     parts.readiness.check(),
     read(InstallationReader).databaseVersion(),
     readQueues(storage),
     readKeys(parts),
     chains.outcome(),
     read(MessageReader).mailOutcomes(nowMs - DAY_MS),
+    readBackup(storage),
     readDisk(config.dataDir),
   ]);
   const { latency, ...counters } = observe.totals;
@@ -101,9 +102,20 @@ async function gather(
       ...(mail.lastSentAtMs !== undefined && { lastSentAt: toRfc3339(mail.lastSentAtMs) }),
       failed24h: mail.failed,
     },
-    backup: { text: BACKUP_TEXT },
+    backup,
     ...(disk !== undefined && { disk }),
+    fence: fenceOf(storage),
     now: toRfc3339(nowMs),
+  };
+}
+
+function fenceOf({ fence }: Storage): ServiceStatus['fence'] {
+  const { isUp, isWhole, restoredAtMs, doubt } = fence.shown;
+  return {
+    up: isUp,
+    isWhole,
+    ...(restoredAtMs !== undefined && { restoredAt: toRfc3339(restoredAtMs) }),
+    ...(doubt !== undefined && { doubt }),
   };
 }
 
@@ -126,7 +138,8 @@ async function readQueues({ read }: Storage): Promise<ServiceStatus['queues']> {
 
 async function readKeys({ config, storage, keyring }: StatusParts): Promise<ServiceStatus['keys']> {
   const startedAtMs = performance.now();
-  const [facts, keyringMs] = await Promise.all([
+  const [protection, facts, keyringMs] = await Promise.all([
+    describeProtection(config),
     storage.read(InstallationReader).facts(['rotation', 'retired_root_keys']),
     keyring.ping().then(
       () => Math.round((performance.now() - startedAtMs) * 1000) / 1000,
@@ -134,14 +147,32 @@ async function readKeys({ config, storage, keyring }: StatusParts): Promise<Serv
     ),
   ]);
   return {
-    protection: config.rootKey.startsWith('passphrase-file:') ? 'passphrase-file' : 'file',
-    keyring: config.keyring,
+    protection: protectionOf(config.rootKey),
+    keyring: protection.keyring,
+    keyringUser: protection.user,
     rootKeyId: keyring.rootKeyId,
     isRotating: facts.has('rotation'),
     retiredRootKeys: parseRetired(facts.get('retired_root_keys')).length,
     ...(keyringMs !== undefined && { keyringMs }),
   };
 }
+
+async function readBackup({ read }: Storage): Promise<ServiceStatus['backup']> {
+  try {
+    const lastAtMs = newestAtMs(await read(InstallationReader).backups());
+    if (lastAtMs === undefined) return { text: 'No backup of this database is recorded: `custos backup` makes one.' };
+    return { lastAt: toRfc3339(lastAtMs), text: `The newest recorded backup is of ${toRfc3339(lastAtMs)}.` };
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return { text: `It is not known when the newest backup was made: ${error.message}.` };
+  }
+}
+
+/** Who serves on a socket does not say how it keeps the root key. */
+const protectionOf = (rootKey: string): ServiceStatus['keys']['protection'] => {
+  if (rootKey.startsWith('socket:')) return 'keyring';
+  return rootKey.startsWith('passphrase-file:') ? 'passphrase-file' : 'file';
+};
 
 async function readChains({ config, storage, nodes, clock }: StatusParts): Promise<ServiceStatus['chains']> {
   if (config.chains.size === 0) return [];

@@ -7,21 +7,24 @@ import fastify from 'fastify';
 import pino, { type Logger } from 'pino';
 import type { ServedApp } from './app.ts';
 import { buildApp } from './app.ts';
-import { createFirstOrganization, openRootKey } from './bootstrap.ts';
+import { createFirstOrganization, openRootKey, withServiceKeys } from './bootstrap.ts';
 import type { Config } from './config/config.ts';
+import { keyringLimits } from './config/keyring-settings.ts';
 import { hasDevInbox } from './config/message-ways.ts';
 import { firstLink } from './console/first-run.ts';
-import { InstallationReader } from './core/store/installation.ts';
+import { InstallationReader, InstallationStore, PROCESS } from './core/store/installation.ts';
 import { credentialsPath, newApiKeyPair, writeCredentials } from './credentials-file.ts';
 import { createSignUpProxy } from './domains/sign-up-proxy/sign-up-proxy.ts';
 import { threadPoster } from './domains/webhooks/poster/poster.ts';
 import { dataModel } from './domains.ts';
+import { sayAndExit } from './exit.ts';
 import { LISTEN_BACKLOG } from './http/accept.ts';
 import { DEV_INBOX_PATH } from './http/dev-inbox.ts';
 import { NO_SCHEMAS } from './http/schemas.ts';
 import { buildProxyServer, buildServer } from './http/server.ts';
 import { refuseWhileStarting } from './http/starting.ts';
 import { addStatusRoutes } from './http/status.ts';
+import { newProcess, type Opened } from './key-rotation/follow.ts';
 import { StartError } from './lib/start-error.ts';
 import { Observer } from './observe.ts';
 import { openServiceKeys } from './service-keys.ts';
@@ -36,6 +39,10 @@ export interface Service {
   readonly devInbox: string | undefined;
   /** A link that signs in to the console once, where there are such links. */
   readonly consoleLink: string | undefined;
+  /** Whether rows that were not marked by a service are refused. */
+  readonly requiresMarks: boolean;
+  /** When the database was restored, where nobody has accepted that yet; null where it cannot be told. */
+  readonly fencedSince: string | null | undefined;
   /** Set when this start made the first organization. */
   readonly created: { readonly organizationId: string; readonly credentialsPath: string } | undefined;
   /** Finishes what is in flight, refuses what is new. */
@@ -62,21 +69,49 @@ export async function startService(config: Config, launched?: LaunchedKeyring): 
   const log = createLogger(config.logLevel);
   const observe = new Observer(log);
   const nowMs = Date.now();
+  const self = newProcess();
+  let opened: Opened | undefined;
   const storage = await openStorage({
     dataModel,
     ...config,
     nowMs,
+    process: {
+      name: `${PROCESS}${self.id}`,
+      state: self.state,
+      isKnown: (restored) => {
+        opened = { restored };
+      },
+    },
     onIdleError: (error) => log.warn({ reason: error.message }, 'idle database connection lost'),
     onWaiting: (what) => log.warn(`waiting ${what}`),
   });
-  const cleanups: (() => Promise<unknown>)[] = [() => storage.close()];
+  const cleanups: (() => Promise<unknown>)[] = [
+    () => storage.close(),
+    // Whoever asks which processes run would wait for it.
+    () => storage.write((store) => store(InstallationStore).removeProcess(self.id)).catch(() => {}),
+  ];
   const closeAll = async (): Promise<void> => {
     for (const close of cleanups.reverse()) await close();
   };
   try {
-    const keyring = await openRootKey(storage, config.rootKey, config.keyring, { observer: observe.health, launched });
+    const keyring = await openRootKey(storage, config.rootKey, config.keyring, {
+      observer: observe.health,
+      launched,
+      ...keyringLimits(config),
+      refusesAdministration: true,
+    });
     cleanups.push(() => keyring.close());
-    const serviceKeys = await openServiceKeys(storage, keyring, nowMs);
+    storage.integrity.onViolation((violation, errorId) => observe.health.rowRefused(violation, errorId));
+    const tell = (line: string): void => observe.health.integrity(line);
+    const serviceKeys = await withServiceKeys(storage, keyring, config.rootKey, () =>
+      openServiceKeys(storage, keyring, nowMs, {
+        warn: tell,
+        say: tell,
+        process: self,
+        opened,
+        onRestored: endRestored,
+      }),
+    );
     let listening = '';
     const app = buildApp({
       config,
@@ -140,11 +175,23 @@ export async function startService(config: Config, launched?: LaunchedKeyring): 
     const devInbox = hasDevInbox(config) ? `${baseUrl}${DEV_INBOX_PATH}` : undefined;
     const consoleLink = firstLink(app, Number(new URL(baseUrl).port || 80));
     app.observe.started(baseUrl);
-    return { baseUrl, proxyUrl, created, devInbox, consoleLink, stop: closeAll };
+    const requiresMarks = storage.integrity.isRequired;
+    const { isUp, restoredAtMs } = storage.fence.shown;
+    const since = restoredAtMs === undefined ? null : new Date(restoredAtMs).toISOString();
+    const fencedSince = isUp ? since : undefined;
+    return { baseUrl, proxyUrl, created, devInbox, consoleLink, requiresMarks, fencedSince, stop: closeAll };
   } catch (error) {
     await closeAll().catch(() => {});
     throw error;
   }
+}
+
+/**
+ * At once: what this process remembers is of a database that is no longer there. It was not noticed when the restore asked
+ * which processes run, because it stood still.
+ */
+function endRestored(): void {
+  sayAndExit('a backup was restored over the database while this process stood still: start it again');
 }
 
 /** A connection that was busy when the stop began becomes idle after its answer; it must not hold the stop either. */

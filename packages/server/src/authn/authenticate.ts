@@ -6,6 +6,8 @@ import { TreeReader } from '../core/store/tree.ts';
 import { sha256Hex, toBase64url } from '../lib/encoding.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
+import { LIMITS } from '../lib/limits.ts';
+import type { Fenced } from '../storage/fence.ts';
 import { verifyApiKeyStamp } from './api-key-stamp.ts';
 import { byAttestedKey } from './attested-stamp.ts';
 import type { ApiKeyStamp, SessionStamp, WebauthnStamp } from './stamp-headers.ts';
@@ -60,9 +62,18 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
       `authentication failed: rpc error: code = Unauthenticated desc = expired api key publicKey=${apiKey.publicKey}`,
     );
   }
+  // It may have been ended after the backup was made.
+  if (isSession(apiKey) && apiKey.updatedAtMs <= app.storage.fence.restoredAtMs) {
+    throw new ApiError(
+      'API_KEY_EXPIRED',
+      `authentication failed: rpc error: code = Unauthenticated desc = expired api key publicKey=${apiKey.publicKey}: the session is from before the database was restored from a backup; log in again`,
+    );
+  }
   const { organizationId } = principal.holder;
-  if (apiKey.firstUsedAtMs === undefined) {
-    await app.storage.write((store) => store(CredentialUses).markUsed('api_key', organizationId, apiKey.id, nowMs));
+  const of = placeOf(principal.organization, organizationId);
+  if (apiKey.firstUsedAtMs === undefined && !app.storage.fence.holds(of)) {
+    const place = { organizationId, userId: apiKey.userId, id: apiKey.id };
+    await app.storage.write((store) => store(CredentialUses).markUsed('api_key', place, nowMs), { of });
   }
   return await authenticated(
     app,
@@ -76,6 +87,15 @@ async function byApiKey(app: AuthenticationParts, request: StampedRequest, stamp
       webauthn: undefined,
     },
   );
+}
+
+/** Whether a login made the key: all that anybody registers are of other types. */
+const isSession = ({ type }: ApiKey): boolean => !type.startsWith('CREDENTIAL_TYPE_API_KEY_');
+
+/** The organization of a credential: the one that was named, its parent, or one of its children. */
+function placeOf(named: Organization, holderId: OrganizationId): Fenced {
+  if (holderId === named.id) return named;
+  return { id: holderId, parentId: holderId === named.parentId ? undefined : named.id };
 }
 
 function stampFitsKey(stamp: ApiKeyStamp, key: ApiKey): boolean {
@@ -113,7 +133,10 @@ async function byPasskey(
     origins,
   });
   if (!check.ok) throw new ApiError('SIGNATURE_INVALID', `could not verify WebAuthN signature: ${check.reason}`);
-  await rememberUse(app, organizationId, authenticator, check.signCount);
+  const of = placeOf(principal.organization, organizationId);
+  // Behind the fence queries go on, and write nothing.
+  if (!app.storage.fence.holds(of))
+    await rememberUse(app, organizationId, authenticator, { of, signCount: check.signCount });
   return await authenticated(
     app,
     principal,
@@ -136,17 +159,21 @@ async function rememberUse(
   app: AuthenticationParts,
   organizationId: OrganizationId,
   authenticator: Authenticator,
-  signCount: number,
+  { of, signCount }: { readonly of: Fenced; readonly signCount: number },
 ): Promise<void> {
   if (signCount !== 0 && signCount < authenticator.signCount) {
     app.observe.signCountDecreased(organizationId, authenticator.id);
   }
   const firstUse = authenticator.firstUsedAtMs === undefined;
   if (!firstUse && signCount <= authenticator.signCount) return;
-  await app.storage.write(async (store) => {
-    if (firstUse) await store(CredentialUses).markUsed('authenticator', organizationId, authenticator.id, app.clock());
-    await store(CredentialUses).raiseSignCount(organizationId, authenticator.id, signCount);
-  });
+  const place = { organizationId, userId: authenticator.userId, id: authenticator.id };
+  await app.storage.write(
+    async (store) => {
+      if (firstUse) await store(CredentialUses).markUsed('authenticator', place, app.clock());
+      await store(CredentialUses).raiseSignCount(place, signCount);
+    },
+    { of },
+  );
 }
 
 /**
@@ -178,6 +205,12 @@ async function byReadSession(
   const session = await read(Principals).byReadSession(organization.id, sha256Hex(stamp.token));
   if (session === undefined || session.expiresAtMs <= app.clock()) {
     throw new ApiError('UNAUTHENTICATED', 'the read-only session is unknown in this organization or has expired');
+  }
+  if (session.expiresAtMs - LIMITS.readSessionSeconds * 1000 <= app.storage.fence.restoredAtMs) {
+    throw new ApiError(
+      'UNAUTHENTICATED',
+      'the read-only session is from before the database was restored from a backup, and may have been ended since: make another one',
+    );
   }
   const actor = toActor(organization, organization, session.user, { kind: 'read-session' });
   return { actor, evidence: undefined, existingActivityId: undefined };

@@ -2,13 +2,13 @@ import type { Actor } from '../core/actor.ts';
 import type { WebauthnEvidence } from '../core/model.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ActivityId, OrganizationId } from '../lib/ids.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { RequestStorage } from '../storage/storage.ts';
 import type { TokenReader } from './identity/tokens.ts';
 import type { Stamp } from './stamp-headers.ts';
 
 /** What authentication needs of the service. */
 export interface AuthenticationParts {
-  readonly storage: Storage;
+  readonly storage: RequestStorage;
   readonly clock: Clock;
   readonly observe: { signCountDecreased(organizationId: string, authenticatorId: string): void };
   readonly tokens: TokenReader;

@@ -11,6 +11,7 @@ import type { ChainNode, Nodes } from './nodes/node.ts';
 import type { NodeOptions } from './nodes/rpc.ts';
 import type { Send } from './send/model.ts';
 import type { Round } from './send/parts.ts';
+import type { SendLookup } from './send/sighting.ts';
 import type { ChainAsset, ChainSettings } from './settings.ts';
 import type { Candidates, FittedSignable } from './signable.ts';
 
@@ -144,6 +145,8 @@ export interface ChainService {
   openNode(chain: ChainSettings, options: NodeOptions): ChainNode;
   /** One look at the sends of an address: what is out is followed, what waits is begun in its order. */
   round(round: Round, open: readonly Send[], isPoked: boolean): Promise<void>;
+  /** Finds out what became of sends after the backup that a database was restored from. */
+  openLookup(nodes: Nodes, chain: ChainSettings, options: NodeOptions): SendLookup;
   /** Reads the changes of balances, block by block. */
   reader(nodes: Nodes, caip2: string, level: BalanceLevel, observe: ReaderObserver): ChainReader;
   /** The native asset first, then the configured tokens that the address has any of. */

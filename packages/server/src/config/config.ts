@@ -1,14 +1,15 @@
 import { isAbsolute, resolve } from 'node:path';
-import { rootKeyIn } from './keyring-settings.ts';
+import { type KeyringPlace, keyringPlace, rootKeyIn } from './keyring-settings.ts';
 import { readSetting } from './setting.ts';
 import { SETTINGS, type Setting, SettingError } from './settings.ts';
 
 type Parsed = { readonly [Key in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Key]['parse']> };
 
 /** The checked configuration of one process. */
-export interface Config extends Parsed {
-  /** The keyring's root key, with the default filled in. */
+export interface Config extends Omit<Parsed, 'keyring' | 'rootKey'> {
+  /** The keyring's root key, with the default filled in; of a keyring on a socket only where that is. */
   readonly rootKey: string;
+  readonly keyring: KeyringPlace;
 }
 
 /** Reads the environment; throws SettingError with one clear sentence at the first thing that is wrong. */
@@ -29,7 +30,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     throw new SettingError('CUSTOS_WORKERS above 1 needs a fixed CUSTOS_PORT');
   requireTogether(parsed);
   const dataDir = isAbsolute(parsed.dataDir) ? parsed.dataDir : resolve(parsed.dataDir);
-  return { ...parsed, dataDir, rootKey: rootKeyIn(dataDir, parsed.rootKey) };
+  const keyring = keyringPlace(parsed.keyring, parsed.keyringKeyFile);
+  if (typeof keyring === 'object' && parsed.rootKey !== undefined) {
+    throw new SettingError('CUSTOS_ROOT_KEY is for the keyring alone where CUSTOS_KEYRING is a socket: unset it here');
+  }
+  const rootKey = typeof keyring === 'object' ? `socket:${keyring.path}` : rootKeyIn(dataDir, parsed.rootKey);
+  return { ...parsed, dataDir, rootKey, keyring };
 }
 
 /** Settings that mean nothing alone: half a configuration would fail only when somebody waits for a message. */

@@ -109,6 +109,14 @@ function organizationId(value: string): OrganizationId | undefined {
 
 const optionalText = (value: string): string | undefined => (value === '' ? undefined : value);
 
+/** Whoever gives an identity, the secret that opens backups, hears of it and does not see it repeated. */
+function recipients(value: string): readonly string[] {
+  const all = value.split(',').map((part) => part.trim());
+  if (value !== '' && !all.every((each) => /^age1[0-9a-z]+$/.test(each)))
+    throw new SettingError('must be recipients of age (age1…) with commas between');
+  return value === '' ? [] : all;
+}
+
 const port = integer(0, 65_535);
 const optionalPort = optionalInteger(0, 65_535);
 const limit = optionalInteger(1, 1_000_000_000);
@@ -165,6 +173,12 @@ export const SETTINGS = {
   workers: KEYRING_SETTINGS.workers,
   rootKey: KEYRING_SETTINGS.rootKey,
   keyring: KEYRING_SETTINGS.keyring,
+  keyringKeyFile: KEYRING_SETTINGS.keyringKeyFile,
+  keyringServices: KEYRING_SETTINGS.keyringServices,
+  organizationExports: KEYRING_SETTINGS.organizationExports,
+  exports: KEYRING_SETTINGS.exports,
+  organizationImports: KEYRING_SETTINGS.organizationImports,
+  imports: KEYRING_SETTINGS.imports,
   metricsPort: setting(
     'CUSTOS_METRICS_PORT',
     '',
@@ -492,6 +506,12 @@ export const SETTINGS = {
     'https://challenges.cloudflare.com/turnstile/v0/siteverify',
     'Where captcha tokens are verified.',
     requiredWebUrl,
+  ),
+  backupRecipients: setting(
+    'CUSTOS_BACKUP_RECIPIENTS',
+    '',
+    'Whom `custos backup` encrypts to where the command names nobody: recipients of age (`age1…`) with commas between.',
+    recipients,
   ),
   limitOauthProviders: setting(
     'CUSTOS_LIMIT_OAUTH_PROVIDERS',

@@ -17,7 +17,7 @@ import type { NewId, OrganizationId, WebhookEndpointId } from '../lib/ids.ts';
 import type { Lines } from '../lib/lines.ts';
 import type { RequestLoad } from '../lib/request-load.ts';
 import type { ServiceKey } from '../storage/service-key.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { RequestStorage } from '../storage/storage.ts';
 import type { ReadStores } from '../storage/stores.ts';
 import type { AccessRulesCache } from './access-rules.ts';
 import type { Feed } from './feed/feed.ts';
@@ -33,9 +33,12 @@ export interface App {
   /** Goes on when the clock is set. */
   readonly elapsed: Clock;
   readonly newId: NewId;
-  readonly storage: Storage;
+  readonly storage: RequestStorage;
   readonly keyring: Keyring;
-  /** The public sides of the service's own keys, which clients must trust (protocol/bundles 5.1). */
+  /**
+   * The public sides of the service's own keys, which clients must trust (protocol/bundles 5.1), as they are now. Of each
+   * role the one in use comes first.
+   */
   readonly serviceKeys: readonly ServiceKey[];
   readonly attestations: Attestations;
   /** What votes keep of their voters. */

@@ -64,7 +64,8 @@ export interface FactsContext extends DescribeContext {
 /**
  * What may happen outside the transaction: reads and keys, no write and nothing that leaves the service. There are
  * three exceptions, whose answer is the result and so cannot come after the commit: the exchange of an OAuth 2.0 code,
- * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`.
+ * a session of Coinbase, and the delivery of test_webhook_endpoint. Each goes through `once`, and so do exports, which
+ * the keyring counts (docs/decisions/0059).
  */
 export interface PrepareContext extends CommonContext, PrepareServices {
   /** Whose call makes it happen. */

@@ -27,8 +27,10 @@ import {
   isSameAuthority,
   lockFor,
   requireSameDescription,
+  requireSameKey,
   requireUnchanged,
   Stale,
+  takeLater,
 } from './hold.ts';
 import { spendLoginToken } from './login-token.ts';
 import { nextState } from './next-state.ts';
@@ -47,6 +49,8 @@ interface Way {
   readonly request: Submission['request'];
   /** Whom to admit. */
   readonly asked: Asked;
+  /** When the body says that it was signed. */
+  readonly timestampMs: number;
   /** What the caller is told that keeps changing, when it is decided anew too often. */
   readonly changing: 'organization' | 'activity';
   /** What the caller's request comes to: a vote, or just an answer. */
@@ -57,12 +61,16 @@ interface Way {
  * admit, decide, prepare, commit: the order of every activity and vote, written once. Where the organization or the activity
  * changed under a decision nothing is done, and it begins again with the caller's stamp: its credential may be gone.
  */
-export async function decideAndCommit(app: App, { request, asked, changing, open }: Way): Promise<ActivityAnswer> {
+export async function decideAndCommit(
+  app: App,
+  { request, asked, timestampMs, changing, open }: Way,
+): Promise<ActivityAnswer> {
   // One for the request, not for each attempt: what was tried or done outside is not tried or done again.
   const note: AttemptNote = { isNoted: false };
   const attempts = async (count: number): Promise<ActivityAnswer | undefined> => {
     for (let attempt = 1; attempt <= count; attempt += 1) {
       const caller = await admit(app, request, asked);
+      requireBeyondFence(app, caller.actor, request, timestampMs);
       const opened = await open(caller);
       if (!('decide' in opened)) return opened;
       try {
@@ -78,6 +86,21 @@ export async function decideAndCommit(app: App, { request, asked, changing, open
     (await app.late.run(asked.organizationId, () => attempts(ATTEMPTS_MAX - ATTEMPTS_FREE)));
   if (answer !== undefined) return answer;
   throw new ApiError('CONFLICT', `the ${changing} keeps changing, try again`, { retryAfterSeconds: 1 });
+}
+
+/**
+ * After a restore nothing is decided or stored for an organization, or by one, until that is accepted, and no body of before
+ * counts again (docs/decisions/0063). What the sign-up proxy asks for was made by this process just now.
+ */
+function requireBeyondFence(
+  { storage: { fence } }: App,
+  { organization, home }: Actor,
+  { byService }: Way['request'],
+  timestampMs: number,
+): void {
+  fence.requireLifted(organization);
+  fence.requireLifted(home);
+  if (byService !== true) fence.requireNewBody(timestampMs);
 }
 
 async function attemptOnce(app: App, request: VoteRequest, note: AttemptNote): Promise<ActivityAnswer> {
@@ -163,7 +186,12 @@ async function hold(stores: Stores, request: VoteRequest, { expected, execution 
     authorityId: request.authority.decider.id,
     alongside: () => (request.found ? undefined : readAhead()),
   });
+  // Bodies are sealed as the caller's, and whatever is executed as the proposer's.
+  requireSameKey(actor.organization, authority);
+  requireSameKey(target?.intent.proposer.organization, authority);
   const locked = request.found && (await lockActivity(stores, actor, request.found));
+  const ahead = locked && execution?.readAhead(stores);
+  if (ahead !== undefined) await takeLater(stores, actor, ahead);
   const isUnchanged = isSameAuthority(authority, request.authority);
   if (!isUnchanged) await requireUnchangedUsers(stores, request);
   const intent = target?.intent.inside(stores, isUnchanged);

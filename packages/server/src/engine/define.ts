@@ -194,7 +194,7 @@ interface ActivitySteps<Parameters, Described, Prepared, Result> {
    */
   readonly useProof?: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<void>;
   /** Takes and reads what `execute` begins with, as soon as the organization is held (docs/decisions/0053). */
-  readonly readAhead?: (context: ReadAheadContext, prepared: Prepared) => Promise<void>;
+  readonly readAhead?: (context: ReadAheadContext, prepared: Prepared, parameters: Parameters) => Promise<void>;
   readonly execute: (context: ExecuteContext, parameters: Parameters, prepared: Prepared) => Promise<Result>;
 }
 

@@ -145,7 +145,8 @@ export async function prepareExecution(app: App, cause: ExecutionRequest): Promi
     proofs,
     lanes,
     secret,
-    readAhead: (store) => (isRelease ? undefined : operation.readAhead?.({ actor: proposer, store }, prepared)),
+    readAhead: (store) =>
+      isRelease ? undefined : operation.readAhead?.({ actor: proposer, store }, prepared, parameters),
     prove: async (store) => await operation.useProof?.(executing(store, []), parameters, prepared),
     announce: () => {
       for (const { activity: ended } of failed) app.observe.activity(ended);
@@ -164,6 +165,7 @@ export async function prepareExecution(app: App, cause: ExecutionRequest): Promi
           byRootQuorum,
           newId,
           nowMs,
+          exhaustedAtMs: storage.fence.exhaustedAtMs,
         });
       }
       // What takes a way in from anybody alters decisions, so it holds the organization alone.
@@ -199,7 +201,7 @@ export const failingExecution = (operation: ActivityOperation, place: Organizati
 type Attempt<T> = { readonly failed: false; readonly value: T } | { readonly failed: true; readonly error: ApiError };
 
 /** What is no fault of the activity: it stays open, and the vote can be given again later. */
-const PASSING = new Set<string>(['UNAVAILABLE', 'VELOCITY_EXCEEDED', 'VELOCITY_UNCOUNTED']);
+const PASSING = new Set<string>(['UNAVAILABLE', 'RATE_LIMIT_EXCEEDED', 'VELOCITY_EXCEEDED', 'VELOCITY_UNCOUNTED']);
 
 /**
  * The caller's mistakes in an approved activity make it FAILED; anything else is a bug and stays an error of this call.
@@ -256,7 +258,9 @@ async function noteAttempt({ storage, config }: App, { intent, attempt, nowMs }:
   const note = operation.attempt;
   if (note === undefined || attempt.isNoted) return;
   const described = await intent.describe();
-  await storage.write((store) => note({ actor: proposer, nowMs, config, store }, parameters, described));
+  await storage.write((store) => note({ actor: proposer, nowMs, config, store }, parameters, described), {
+    of: proposer.organization,
+  });
   attempt.isNoted = true;
 }
 

@@ -3,9 +3,11 @@ import type { Actor } from '../core/actor.ts';
 import { Credentials, Identities, Users } from '../core/directory.ts';
 import type { Organization } from '../core/model.ts';
 import { type LockMode, OrganizationStore, organizationNotFound } from '../core/store/organizations.ts';
+import { isSameKey } from '../core/store/sealed.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import { together } from '../lib/together.ts';
+import type { Fenced } from '../storage/fence.ts';
 import type { WriteOptions } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
 import type { Intent } from './intent.ts';
@@ -28,6 +30,14 @@ export interface Authority {
 export const isSameAuthority = (one: Authority, other: Authority): boolean =>
   one.decider.authorityVersion === other.decider.authorityVersion &&
   one.target.authorityVersion === other.target.authorityVersion;
+
+/**
+ * Begins anew where the organization has another key by now than it was known with: what was sealed under the earlier one
+ * must not be stored, since that key goes when nothing is under it any more (docs/decisions/0058).
+ */
+export function requireSameKey(known: Organization | undefined, { target }: Authority): void {
+  if (known !== undefined && !isSameKey(known.wrappedKey, target.wrappedKey)) throw new Stale();
+}
 
 /**
  * Decides anew, from authentication on, where a user was changed since: its contacts, tags and credentials are read.
@@ -54,9 +64,10 @@ export const hasBegun = ({ isNoted, done }: AttemptNote): boolean => isNoted || 
 
 /** How a unit that begins with `lockFor` asks for its transaction. */
 export const inTurn = (
-  { organizationId }: Actor,
+  { organizationId, organization }: Actor,
   { mode, isLong, note }: { readonly mode: LockMode; readonly isLong: boolean; readonly note: AttemptNote },
-): WriteOptions => ({
+): WriteOptions & { readonly of: Fenced } => ({
+  of: organization,
   turn: { organizationId, mode },
   isLong,
   isIrrevocable: hasBegun(note),
@@ -90,11 +101,18 @@ export async function lockFor(
     credentialExists(stores, actor),
   ]);
   if (target.deletedAtMs !== undefined || parent?.deletedAtMs !== undefined) throw organizationNotFound();
-  if (!isPresent) {
-    throw new ApiError('UNAUTHENTICATED', 'the credential was removed while the request was being handled');
-  }
+  if (!isPresent) throw credentialRemoved();
   return { decider: parent ?? target, target };
 }
+
+/** Takes something after `lockFor`, which others may have held meanwhile: the caller may still act. */
+export async function takeLater(stores: Stores, actor: Actor, take: Promise<void>): Promise<void> {
+  const [, isPresent] = await together([take, credentialExists(stores, actor)]);
+  if (!isPresent) throw credentialRemoved();
+}
+
+const credentialRemoved = (): ApiError =>
+  new ApiError('UNAUTHENTICATED', 'the credential was removed while the request was being handled');
 
 async function credentialExists(stores: Stores, { homeId, userId, credential }: Actor): Promise<boolean> {
   switch (credential.kind) {

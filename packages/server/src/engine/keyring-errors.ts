@@ -21,6 +21,15 @@ function translate(error: KeyringError): unknown {
         retryAfterSeconds: 1,
         cause: error,
       });
+    case 'TOO_MANY_EXPORTS':
+    case 'TOO_MANY_IMPORTS':
+      return new ApiError('RATE_LIMIT_EXCEEDED', error.message, {
+        retryAfterSeconds: error.retryAfterSeconds ?? 60,
+        cause: error,
+      });
+    case 'TOO_MANY_EXPORTS_AT_ONCE':
+    case 'TOO_MANY_IMPORTS_AT_ONCE':
+      return new ApiError('FAILED_PRECONDITION', error.message, { cause: error });
     // A rotation that this machine's ring has not caught up with.
     case 'UNKNOWN_ROOT_KEY':
       return new ApiError('UNAVAILABLE', 'the keyring is not available', { retryAfterSeconds: 1, cause: error });

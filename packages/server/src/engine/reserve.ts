@@ -8,6 +8,7 @@ import type { Movements } from './define.ts';
 import {
   amountAgainst,
   groupOf,
+  isExhausted,
   type Motion,
   motionsFor,
   refusedUncounted,
@@ -24,6 +25,8 @@ interface Reservation {
   readonly byRootQuorum: boolean;
   readonly newId: NewId;
   readonly nowMs: number;
+  /** Of the last restore for which windows count as full. */
+  readonly exhaustedAtMs: number;
 }
 
 /**
@@ -34,13 +37,15 @@ interface Reservation {
 export async function reserve(
   stores: Stores,
   controls: readonly VelocityControl[],
-  { organizationId, activity, proposer, moved, byRootQuorum, newId, nowMs }: Reservation,
+  { organizationId, activity, proposer, moved, byRootQuorum, newId, nowMs, exhaustedAtMs }: Reservation,
 ): Promise<void> {
   const motion: Motion = { activityType: activity.type, userId: proposer.userId, ...moved, walletId: moved.walletId };
   for (const control of controls) {
     const uncounted = byRootQuorum ? undefined : refusedUncounted(control, controls, motion);
     if (uncounted !== undefined) throw notCounted(control, uncounted);
     const counts = countsAgainst(control, motion);
+    if (counts.length > 0 && !byRootQuorum && isExhausted(control, exhaustedAtMs, nowMs))
+      throw exhausted(control, exhaustedAtMs);
     if (counts.length === 0 || !(await stores(VelocityCounts).lock(organizationId, control.id))) continue;
     for (const counted of counts) {
       const total = await totalWith(stores, organizationId, control, counted, nowMs);
@@ -91,6 +96,19 @@ export async function totalWith(
 
 const exceeded = ({ id, name }: VelocityControl): ApiError =>
   new ApiError('VELOCITY_EXCEEDED', `the velocity control ${name} (${id}) does not let this activity through`);
+
+const exhausted = ({ id, name, aggregation }: VelocityControl, exhaustedAtMs: number): ApiError => {
+  const length = windowMs(aggregation);
+  const restored = new Date(exhaustedAtMs).toISOString();
+  const until =
+    length === undefined
+      ? 'it has no window that would pass; create the control anew'
+      : `until ${new Date(exhaustedAtMs + length).toISOString()}`;
+  return new ApiError(
+    'VELOCITY_EXCEEDED',
+    `the velocity control ${name} (${id}) counts as full: the database was restored at ${restored}, and what was used after the backup is not known (${until}); the root quorum can approve the activity`,
+  );
+};
 
 const notCounted = ({ id, name, refuseUncounted }: VelocityControl, uncounted: string): ApiError => {
   const why = refuseUncounted

@@ -59,9 +59,12 @@ export async function revealResult<Found extends ActivityWithVotes>(
   const { wrappedKey } =
     organizationId === actor.organizationId ? actor.organization : await read(OrganizationReader).get(organizationId);
   const opened = await withKeyringErrors(() => app.keyring.open(wrappedKey, bindingOf(activity), kept.sealed));
-  if (kept.shownAtMs === undefined) {
+  // A query goes on behind the fence, and writes nothing there: it is shown for as long as it was to be kept.
+  if (kept.shownAtMs === undefined && !app.storage.fence.holds(actor.organization)) {
     const untilMs = nowMs + LIMITS.secretResultMs;
-    await app.storage.write((store) => store(SealedResultStore).markShown(organizationId, id, nowMs, untilMs));
+    await app.storage.write((store) => store(SealedResultStore).markShown(organizationId, id, nowMs, untilMs), {
+      of: actor.organization,
+    });
   }
   const values = JSON.parse(Buffer.from(opened).toString('utf8')) as object;
   return { ...found, activity: { ...activity, result: { ...(activity.result as object), ...values } } };

@@ -40,6 +40,7 @@ export async function submit(app: App, operation: ActivityOperation, request: Ra
       acceptsRecovery: operation.accepts.recovery,
       waitsOutside: operation.waitsOutside,
     },
+    timestampMs: body.timestampMs,
     changing: 'organization',
     open: async (caller) => {
       const submitted: Submitted = { operation, version, caller, submission: { request, body } };

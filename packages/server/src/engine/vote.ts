@@ -42,6 +42,7 @@ export async function vote(app: App, operation: VoteOperation, request: RawReque
       acceptsRecovery: false,
       waitsOutside: false,
     },
+    timestampMs: body.timestampMs,
     changing: 'activity',
     open: async (caller) => {
       const { fingerprint } = operation.decode(body.parameters);
@@ -76,6 +77,8 @@ export async function furtherVote(
   const { read } = app.storage;
   const found = await read(ActivityReader).find(caller.actor.organizationId, activityId);
   if (found === undefined) throw activityNotFound();
+  // It may have been approved and done after the backup was made, and this approval would do it once more.
+  if (selection === 'VOTE_SELECTION_APPROVED') app.storage.fence.requireNew('the activity', found.activity.createdAtMs);
   const bytes = found.activity.body?.length ?? 0;
   await turnAfter(bytes);
   const authority = await authorityOf(read, found.activity);

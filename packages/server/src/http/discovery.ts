@@ -14,16 +14,16 @@ const PUBLISHED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Every public key that clients must trust, in the spelling they compare with (protocol/bundles 5.2). No
- * authentication.
+ * Every public key that clients must trust, in the spelling they compare with (protocol/bundles 5.2); of each role the one
+ * in use first. No authentication.
  */
 export function addDiscovery(server: FastifyInstance, app: ServedApp): void {
-  const keys = app.serviceKeys
-    .filter(({ role }) => PUBLISHED.has(role))
-    .map(({ role, publicKey, encoding, keyId }) => ({ role, publicKey, encoding, keyId }));
-  server.get('/public/v1/discovery/keys', (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=300').send({ keys }),
-  );
+  server.get('/public/v1/discovery/keys', (_request, reply) => {
+    const keys = app.serviceKeys
+      .filter(({ role }) => PUBLISHED.has(role))
+      .map(({ role, publicKey, encoding, keyId }) => ({ role, publicKey, encoding, keyId }));
+    return reply.header('cache-control', 'public, max-age=300').send({ keys });
+  });
   addWebhookKeys(server, app);
 }
 

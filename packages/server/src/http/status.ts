@@ -1,12 +1,33 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServedApp } from '../app.ts';
 import { CHECKS } from '../engine/readiness.ts';
+import { toRfc3339 } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import { VERSION } from '../lib/version.ts';
 import { openApi } from '../reference/openapi.ts';
 
 /** Whether a peer may see what runs inside. */
 export type Privileged = (request: FastifyRequest) => boolean;
+
+const VIOLATIONS_SHOWN = 5;
+
+/** A row that somebody else wrote is refused by itself: the service stays ready for everybody else. */
+function integrityOf({ storage: { integrity } }: ServedApp) {
+  const { isRequired, violationCount, violations } = integrity;
+  const last = violations.slice(-VIOLATIONS_SHOWN).reverse();
+  return { required: isRequired, violations: violationCount, ...(last.length > 0 && { last }) };
+}
+
+/** The service stays ready behind the fence: it answers queries. */
+function fenceOf({ storage: { fence } }: ServedApp) {
+  const { isUp, isWhole, restoredAtMs, doubt } = fence.shown;
+  return {
+    up: isUp,
+    ...(isUp && { organizations: isWhole ? 'all' : 'some' }),
+    ...(restoredAtMs !== undefined && { restoredAt: toRfc3339(restoredAtMs) }),
+    ...(doubt !== undefined && { doubt }),
+  };
+}
 
 /** /healthz, /readyz, /metrics and /openapi.json. */
 export function addStatusRoutes(server: FastifyInstance, app: ServedApp, privileged: Privileged): void {
@@ -20,7 +41,7 @@ export function addStatusRoutes(server: FastifyInstance, app: ServedApp, privile
     const status = isReady ? 'ready' : 'unavailable';
     if (!privileged(request)) return { status };
     const checks = Object.fromEntries(CHECKS.map((check) => [check, reasons[check] === undefined]));
-    return { status, checks, ...(!isReady && { reasons }) };
+    return { status, checks, ...(!isReady && { reasons }), integrity: integrityOf(app), fence: fenceOf(app) };
   });
   server.get('/metrics', async (request, reply) => {
     if (!privileged(request)) throw new ApiError('PATH_NOT_FOUND', 'there is nothing at this path; see /openapi.json');

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
@@ -21,7 +21,11 @@ const BUSY_PAUSE_MS = 50;
  * Opens the database of a service that may be running. It is taken as it is: its schema is changed by a start of the
  * service, never beside one. The embedded database has one command of a name at a time.
  */
-export async function openBeside(config: Config, command: string): Promise<Storage> {
+export async function openBeside(
+  config: Config,
+  command: string,
+  { opensWithoutLog = false }: { readonly opensWithoutLog?: boolean } = {},
+): Promise<Storage> {
   const { databaseUrl, dataDir } = config;
   const nowMs = Date.now();
   if (databaseUrl !== undefined) {
@@ -37,17 +41,32 @@ export async function openBeside(config: Config, command: string): Promise<Stora
     });
   }
   const file = join(dataDir, 'custos.db');
+  const lockFile = join(dataDir, `custos-${command.replaceAll(' ', '-')}.lock`);
+  for (const path of [file, lockFile]) requireNoLink(path);
+  // Before anything opens it, which would make the log that is missing.
+  const { lacksLog, withoutLog } = await import('../storage/sqlite-open-mark.ts');
+  if (!opensWithoutLog && lacksLog(file)) throw withoutLog(file);
   requireSchema(file, await sqliteMigrations(file));
   const { openSqlite } = await import('../storage/sqlite.ts');
-  const lockFile = join(dataDir, `custos-${command.replaceAll(' ', '-')}.lock`);
+  const serviceLockFile = join(dataDir, 'custos.lock');
   try {
     return await whileBusy(
-      () => openSqlite({ dataModel, file, lockFile, nowMs }),
+      () => openSqlite({ dataModel, file, lockFile, serviceLockFile, opensWithoutLog, nowMs }),
       (error) => error instanceof StartError && /database is locked/.test(error.message),
     );
   } catch (error) {
     throw error instanceof StartError && error.message.endsWith(`(${lockFile} is locked)`) ? isRunning(command) : error;
   }
+}
+
+/**
+ * The folder may belong to a user who is not trusted with what root may open: through a link root would write elsewhere. SQLite
+ * itself follows none to the files that it makes beside a database.
+ */
+function requireNoLink(path: string): void {
+  if (process.getuid?.() !== 0) return;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
+  throw new StartError(`${path} is a link, which root does not follow here: run this as the user of the service`);
 }
 
 export const isRunning = (command: string): StartError =>

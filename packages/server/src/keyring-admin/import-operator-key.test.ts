@@ -9,8 +9,11 @@ import { type Config, readConfig } from '../config/config.ts';
 import { createSendSigner } from '../domains/sends/signer.ts';
 import { SendReader, SendStore } from '../domains/sends/store/sends.ts';
 import { dataModel } from '../domains.ts';
+import { loadIntegrity } from '../integrity/load.ts';
+import { ApiError } from '../lib/errors.ts';
 import { openServiceKeys } from '../service-keys.ts';
 import { openStorage } from '../storage/open.ts';
+import { SqliteFile } from '../storage/sqlite-driver.ts';
 import { importOperatorKey } from './import-operator-key.ts';
 import { listConfiguredChains } from './list-chains.ts';
 
@@ -43,6 +46,9 @@ const importText = (config: Config, caip2: string, text: Uint8Array | string) =>
 async function withStorage<T>(use: (storage: Awaited<ReturnType<typeof openStorage>>) => Promise<T>): Promise<T> {
   const storage = await openStorage({ dataModel, ...configured({}), nowMs: 0, onIdleError: () => {} });
   try {
+    const keyring = await openRootKey(storage, configured({}).rootKey, 'inline');
+    await loadIntegrity(storage, keyring);
+    await keyring.close();
     return await use(storage);
   } finally {
     await storage.close();
@@ -116,6 +122,34 @@ describe('an imported key', () => {
       storage.read(SendReader).operatorKey('eip155:31337', ADDRESS.toLowerCase()),
     );
     expect(rows?.publicKey).toBe(Buffer.from(secp256k1.getPublicKey(Buffer.from(KEY, 'hex'))).toString('hex'));
+  });
+
+  test('signs nothing once somebody else has changed it, until it is imported again', async () => {
+    const config = configured(BOTH);
+    await importText(config, 'eip155:31337', KEY);
+    const sign = () =>
+      withStorage(async (storage) => {
+        const keyring = await openRootKey(storage, config.rootKey, 'inline');
+        const signer = createSendSigner({ storage, keyring });
+        const signed = signer.signAsOperator('eip155:31337', ADDRESS.toLowerCase(), 'ecdsa', [Buffer.alloc(32, 7)]);
+        return await signed
+          .then(
+            () => 'signed',
+            (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+          )
+          .finally(() => keyring.close());
+      });
+    expect(await sign()).toBe('signed');
+    const changes = ["sealed_key = x'00'", "public_key = '02'", 'created_at_ms = 1', 'chain_operator_key_mac = NULL'];
+    for (const change of changes) {
+      const file = new SqliteFile(join(dataDir, 'custos.db'));
+      file.exec(`UPDATE chain_operator_key SET ${change}`);
+      file.close();
+      expect([change, await sign()]).toEqual([change, 'INTEGRITY_VIOLATION']);
+      expect(await listConfiguredChains(config)).toMatchObject([{ hasOperatorKey: true }, { hasOperatorKey: false }]);
+      expect(await importText(config, 'eip155:31337', KEY)).toMatchObject({ isNew: false });
+      expect(await sign()).toBe('signed');
+    }
   });
 
   test('is wiped from the memory of whoever handed it over', async () => {

@@ -1,9 +1,8 @@
 import { INSTALLATION_ID, type Keyring, sealHpkeJson } from '@custos/keyring';
-import { openRootKey } from '../bootstrap.ts';
 import { chainName, networkOf } from '../chains/networks.ts';
 import type { ChainSettings } from '../chains/settings.ts';
 import type { Config } from '../config/config.ts';
-import { InstallationReader } from '../core/store/installation.ts';
+import { InstallationReader, InstallationStore } from '../core/store/installation.ts';
 import { SendStore } from '../domains/sends/store/sends.ts';
 import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
@@ -11,6 +10,7 @@ import { loadServiceKeys } from '../service-keys.ts';
 import type { Storage } from '../storage/storage.ts';
 import { openBeside, writeBeside } from './beside.ts';
 import { type KeyMaterial, parseKeyText } from './key-text.ts';
+import { openKeyringBeside } from './open-keyring.ts';
 
 /** Whose import it is, where somebody's own import names the user. */
 const IMPORTER = 'operator';
@@ -35,6 +35,12 @@ interface SealedKey {
   readonly sealedKey: Uint8Array;
 }
 
+/** A key, and what it is sealed under. */
+interface NewKey {
+  readonly sealed: SealedKey;
+  readonly wrapped: string;
+}
+
 /**
  * Puts the key that pays for the operator on a chain into the keyring, beside a running service, which uses it from then
  * on. Like every import it enters the keyring encrypted to a one-time key; only this process has it in the clear.
@@ -47,9 +53,9 @@ export async function importOperatorKey(config: Config, options: OperatorKeyOpti
       throw new StartError('the database is under no root key yet: start the service first');
     }
     const text = await options.readText();
-    const sealed = await withKey(chain, text, (key) => sealKey(config, storage, chain, key));
-    requireConfigured(chain, sealed.address);
-    return await store(storage, chain, sealed);
+    const made = await withKey(chain, text, (key) => sealKey(config, storage, chain, key));
+    requireConfigured(chain, made.sealed.address);
+    return await store(storage, chain, made);
   } finally {
     await storage.close();
   }
@@ -76,18 +82,19 @@ async function withKey<T>(
   }
 }
 
-async function sealKey(config: Config, storage: Storage, chain: ChainSettings, key: KeyMaterial): Promise<SealedKey> {
-  const keyring = await openRootKey(storage, config.rootKey, config.keyring);
+async function sealKey(config: Config, storage: Storage, chain: ChainSettings, key: KeyMaterial): Promise<NewKey> {
+  const keyring = await openKeyringBeside(storage, config);
   try {
     const wrapped = await storage.read(InstallationReader).get('deployment_key');
     if (wrapped === undefined) throw new StartError('the service has no keys yet: start the service first');
     // The one-time key is signed for like everybody's, which needs the service's keys.
-    await loadServiceKeys(storage, keyring, wrapped);
+    const keys = await loadServiceKeys(storage, keyring, wrapped);
+    if (keys.length === 0) throw new StartError('the service has no keys yet: start the service first');
     const imported = await importInto(keyring, Buffer.from(wrapped, 'hex'), chain, key.privateKey);
     if (key.publicKey !== undefined && key.publicKey !== imported.publicKey) {
       throw new StartError('the second half of the key is not the public key of the first: the key is damaged');
     }
-    return imported;
+    return { sealed: imported, wrapped };
   } finally {
     await keyring.close();
   }
@@ -127,12 +134,21 @@ function requireConfigured({ caip2, operatorAddress }: ChainSettings, address: s
   );
 }
 
-async function store(storage: Storage, { caip2 }: ChainSettings, sealed: SealedKey): Promise<ImportedOperatorKey> {
+async function store(
+  storage: Storage,
+  { caip2 }: ChainSettings,
+  { sealed, wrapped }: NewKey,
+): Promise<ImportedOperatorKey> {
   const address = networkOf(caip2).address.canonical(sealed.address);
   const isNew = await writeBeside(storage, async (stores) => {
-    const before = await stores(SendStore).operatorKey(caip2, address);
+    // Until the end of the transaction: what is under an earlier key must not be stored.
+    if (!(await stores(InstallationStore).exchange('deployment_key', wrapped, wrapped)))
+      throw new StartError(
+        'the key of the deployment was changed meanwhile: nothing was stored, run the command again',
+      );
+    const isThere = await stores(SendStore).hasOperatorKey(caip2, address);
     await stores(SendStore).insertOperatorKey({ ...sealed, caip2, address, createdAtMs: Date.now() });
-    return before === undefined;
+    return !isThere;
   });
   return { caip2, address: sealed.address, isNew };
 }

@@ -1,6 +1,8 @@
+import type { Keyring } from '@custos/keyring';
 import type { Config } from '../config/config.ts';
 import { SendReader } from '../domains/sends/store/sends.ts';
 import { openBeside } from './beside.ts';
+import { openKeyringBeside } from './open-keyring.ts';
 
 export interface ListedChain {
   readonly caip2: string;
@@ -17,12 +19,15 @@ export async function listConfiguredChains(config: Config): Promise<ListedChain[
   // Only the keys are in the database.
   if (chains.some(({ operatorAddress }) => operatorAddress !== undefined)) {
     const storage = await openBeside(config, 'chains list');
+    let keyring: Keyring | undefined;
     try {
+      keyring = await openKeyringBeside(storage, config);
       for (const { caip2, operatorAddress } of chains) {
         if (operatorAddress === undefined) continue;
-        if ((await storage.read(SendReader).operatorKey(caip2, operatorAddress)) !== undefined) stored.add(caip2);
+        if (await storage.read(SendReader).hasOperatorKey(caip2, operatorAddress)) stored.add(caip2);
       }
     } finally {
+      await keyring?.close();
       await storage.close();
     }
   }

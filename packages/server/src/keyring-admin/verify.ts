@@ -4,6 +4,8 @@ import type { Config } from '../config/config.ts';
 import { InstallationReader } from '../core/store/installation.ts';
 import { type SealedColumn, SealedReader, type SealedRow, sealedColumns } from '../core/store/sealed.ts';
 import { dataModel } from '../domains.ts';
+import { rootKeyIdsOf } from '../key-rotation/uses.ts';
+import { printable } from '../lib/printable.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import { openBeside } from './beside.ts';
@@ -21,6 +23,8 @@ export interface Unopened {
   readonly organizationId: string;
   /** The row's primary key behind the organization. */
   readonly id: string;
+  /** The root key that it is under, where the ring does not hold that. */
+  readonly missingRootKey?: string;
 }
 
 export interface Verified {
@@ -69,7 +73,7 @@ class Verification {
   }
 
   async run(): Promise<Verified> {
-    if (!(await this.#opens(INSTALLATION_ID, []))) this.#tell('deployment', INSTALLATION_ID, 'deployment_key');
+    if (!(await this.#opens(INSTALLATION_ID, []))) await this.#tellKey('deployment', INSTALLATION_ID, 'deployment_key');
     for (let after = ''; ; ) {
       const page = await this.#storage.read(SealedReader).organizationKeys(after, PAGE);
       const last = page.at(-1);
@@ -78,7 +82,7 @@ class Verification {
       this.#organizations += page.length;
       const opened = await Promise.all(page.map(({ organizationId }) => this.#opens(organizationId, [])));
       for (const [index, { organizationId }] of page.entries())
-        if (!opened[index]) this.#tell('organization', organizationId, organizationId);
+        if (!opened[index]) await this.#tellKey('organization', organizationId, organizationId);
     }
     for (const column of sealedColumns(dataModel.tables)) await this.#column(column);
     return { organizations: this.#organizations, secrets: this.#secrets, unopened: this.#unopened };
@@ -130,9 +134,22 @@ class Verification {
     return wrapped === undefined ? undefined : Buffer.from(wrapped, 'hex');
   }
 
-  #tell(table: string, organizationId: string, id: string): void {
+  async #tellKey(table: string, organizationId: string, id: string): Promise<void> {
+    const wrapped = await this.#organizationKey(organizationId);
+    const missing = rootKeyIdsOf(wrapped && Buffer.from(wrapped).toString('hex')).find(
+      (keyId) => !this.#keyring.hasRootKey(keyId),
+    );
+    this.#tell(table, organizationId, id, missing);
+  }
+
+  #tell(table: string, organizationId: string, id: string, missingRootKey?: string): void {
     this.#unopened += 1;
-    this.#report({ table, organizationId, id });
+    this.#report({
+      table,
+      organizationId: printable(organizationId),
+      id: printable(id, 400),
+      ...(missingRootKey !== undefined && { missingRootKey }),
+    });
   }
 }
 

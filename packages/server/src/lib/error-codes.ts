@@ -208,6 +208,16 @@ export const ERROR_CODES = {
     status: 'FAILED_PRECONDITION',
     meaning: 'The activity is completed, failed or rejected, and takes no more votes.',
   },
+  FENCED: {
+    status: 'FAILED_PRECONDITION',
+    meaning:
+      'The database was restored from a backup, and the operator has not accepted that for this organization yet: queries are answered, nothing was done or stored. It does not help to repeat the request before.',
+  },
+  ISSUED_BEFORE_RESTORE: {
+    status: 'FAILED_PRECONDITION',
+    meaning:
+      'The body, token, code, invitation or activity is from before the database was restored from a backup and may have been used since: it is refused for ever. The message says from which moment on a new one counts.',
+  },
   SIGNATURE_MISSING: { status: 'UNAUTHENTICATED', meaning: 'The request carries no stamp.' },
   SIGNATURE_INVALID: {
     status: 'UNAUTHENTICATED',
@@ -327,6 +337,11 @@ export const ERROR_CODES = {
   HEADER_TOO_LARGE: { status: 'HEADERS_TOO_LARGE', meaning: 'The headers are larger than 16 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 'UNSUPPORTED_MEDIA_TYPE', meaning: 'The body is not plain `application/json`.' },
   METHOD_NOT_ALLOWED: { status: 'METHOD_NOT_ALLOWED', meaning: 'Operations take POST.' },
+  INTEGRITY_VIOLATION: {
+    status: 'INTERNAL',
+    meaning:
+      'A stored record that decides this request was not written by the service, or is missing. Nothing was done; `custos verify` lists such records for the operator.',
+  },
   INTERNAL: { status: 'INTERNAL', meaning: 'A bug of the service; the message holds an id that its log explains.' },
 } as const satisfies Record<string, { readonly status: keyof typeof STATUS; readonly meaning: string }>;
 

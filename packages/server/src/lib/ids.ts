@@ -16,6 +16,7 @@ export type WalletId = Id<'wallet'>;
 export type WalletAccountId = Id<'wallet-account'>;
 export type PrivateKeyId = Id<'private-key'>;
 export type SecretId = Id<'secret'>;
+export type RecoveryKitId = Id<'recovery-kit'>;
 export type PolicyId = Id<'policy'>;
 export type MfaPolicyId = Id<'mfa-policy'>;
 export type SessionProfileId = Id<'session-profile'>;
@@ -66,3 +67,7 @@ export const UUID_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0
 const UUID = new RegExp(UUID_PATTERN);
 
 export const isUuid = (text: string): boolean => UUID.test(text);
+
+/** The first 48 bits of an id of ours are the milliseconds when it was made; undefined for another text. */
+export const madeAtMs = (id: string): number | undefined =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;

@@ -37,6 +37,7 @@ export const LIMITS = {
   expiringApiKeysPerUser: 10,
   /** Login and session keys (protocol/organizations 5.2). */
   sessionSecondsMax: 30 * 24 * 60 * 60,
+  readSessionSeconds: 60 * 60,
   apiKeySecondsMax: 10 * 365 * 24 * 60 * 60,
   liveBeforeMs: 60 * 60 * 1000,
   liveAfterMs: 5 * 60 * 1000,

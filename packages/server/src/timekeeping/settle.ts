@@ -5,6 +5,7 @@ import { VelocityReader, VelocityStore } from '../domains/policies/store/velocit
 import { minuteOf } from '../domains/sends/sponsorship-model.ts';
 import { SponsorshipStore } from '../domains/sends/store/sponsorship.ts';
 import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
+import { isDone } from '../storage/integrity/apart.ts';
 import type { CountKey } from '../storage/rate-windows.ts';
 import { RateWindowReader, RateWindowStore } from '../storage/rate-windows.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -35,7 +36,11 @@ async function settleVelocity(storage: Storage, afterMs: number, nowMs: number):
     const page = (last = '') => velocity.groupsBehind(control, last, afterMs, PAGE);
     for (let groups = await page(); groups.length > 0; groups = await page(groups.at(-1)?.groupKey)) {
       for (const { groupKey, hasLater } of groups) {
-        if (hasLater) await storage.write((store) => store(VelocityStore).moveBack(control, groupKey, afterMs, nowMs));
+        // One that is not genuine stays as it is, and keeps no other.
+        if (hasLater)
+          await isDone(() =>
+            storage.write((store) => store(VelocityStore).moveBack(control, groupKey, afterMs, nowMs)),
+          );
       }
       if (groups.length < PAGE) return;
       await setImmediate();

@@ -28,6 +28,15 @@ export interface Strategy<T extends Topic, C extends Claim, E> {
   /** How long a stop waits for what runs before it breaks it off. */
   readonly stopMs: number;
 
+  /**
+   * Whose work a claim is; undefined where it is that of several, of whom `serve` asks one by one. While some organizations
+   * are held and others not, `due` and `claim` leave out those who are. Without this nobody can tell them apart, and all
+   * of the work waits until none is held.
+   */
+  whose?(claim: C): string | undefined;
+  /** Why `tidy` goes on while organizations are held; unless it is told, it waits too. */
+  readonly tidiesMeanwhile?: string;
+
   /** Called once, before anything is claimed: ends the claims of processes that cannot be alive. */
   recover?(): Promise<void>;
   /** Topics that have work now and that nobody holds, the most urgent first. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deferred, type FakeClaim, leasedWork, pass, topics } from '../../test/harness/leased-work.ts';
 
 // Time stands still but for what a test lets pass.
@@ -337,4 +337,102 @@ test('what is claimed once more while its result waits to be written goes on und
   await pass(1000);
   expect(work.released).toEqual([{ key: 'message', token: 2, end: 'done' }]);
   expect(work.serving.size).toBe(0);
+});
+
+describe('work for organizations that are held', () => {
+  /** Nobody is worked for, then only those that a test names, then all. */
+  function holding() {
+    const lifted = new Set<string>();
+    const hold = {
+      isUp: true,
+      get isWhole() {
+        return this.isUp && lifted.size === 0;
+      },
+      holds: async (organizationId: string) => hold.isUp && !lifted.has(organizationId),
+    };
+    return { hold, lifted };
+  }
+
+  test('is neither looked for nor claimed nor tidied away, also where somebody wakes it', async () => {
+    const { hold } = holding();
+    let tidied = 0;
+    const tidy = async (): Promise<void> => {
+      tidied += 1;
+    };
+    const { worker, work } = leasedWork({ whose: ({ key }) => key, tidy }, hold);
+    work.due = topics('a');
+    worker.start();
+    worker.wake(topics('b'));
+    await pass(5000);
+    expect([work.looks, work.claimed, tidied]).toEqual([0, [], 0]);
+    hold.isUp = false;
+    await pass(1000);
+    expect([...work.claimed].sort()).toEqual(['a', 'b']);
+    expect(tidied).toBe(1);
+    // Not a sign of an outage.
+    expect(work.failed).not.toHaveBeenCalled();
+  });
+
+  test('waits while others are worked for, and keeps no place of theirs', async () => {
+    const { hold, lifted } = holding();
+    lifted.add('b');
+    const { worker, work } = leasedWork({ limits: { all: 1 }, whose: ({ key }) => key }, hold);
+    worker.start();
+    worker.wake(topics('a', 'b'));
+    await pass();
+    expect([work.claimed, [...work.serving.keys()]]).toEqual([['a', 'b'], ['b']]);
+    expect(work.released).toEqual([{ key: 'a', token: 1, end: 'untouched' }]);
+    // A poll looks for it, and nothing else does.
+    await pass(900);
+    expect(work.claimed).toEqual(['a', 'b']);
+  });
+
+  test('waits whole where nobody can tell whose it is', async () => {
+    const { hold, lifted } = holding();
+    lifted.add('a');
+    const { worker, work } = leasedWork({}, hold);
+    work.due = topics('a');
+    worker.start();
+    await pass(3000);
+    expect([work.looks, work.claimed]).toEqual([0, []]);
+  });
+
+  test('waits where it cannot be told whether its organization is held', async () => {
+    const { hold, lifted } = holding();
+    lifted.add('b');
+    hold.holds = async () => {
+      throw new Error('the database is away');
+    };
+    const { worker, work } = leasedWork({ whose: ({ key }) => key }, hold);
+    worker.start();
+    worker.wake(topics('a'));
+    await pass();
+    expect(work.released).toEqual([{ key: 'a', token: 1, end: 'untouched' }]);
+  });
+
+  test('is tidied away where that does no harm', async () => {
+    const { hold } = holding();
+    let tidied = 0;
+    const tidy = async (): Promise<void> => {
+      tidied += 1;
+    };
+    const { worker } = leasedWork({ tidy, tidiesMeanwhile: 'it deletes what is old' }, hold);
+    worker.start();
+    await pass(1000);
+    expect(tidied).toBeGreaterThan(0);
+  });
+
+  test('ends where the fence comes up while it is under way', async () => {
+    const { hold } = holding();
+    hold.isUp = false;
+    const { worker, work, leaseOf } = leasedWork({ whose: ({ key }) => key }, hold);
+    worker.start();
+    worker.wake(topics('a'));
+    await pass();
+    expect(leaseOf('a').isOver).toBe(false);
+    hold.isUp = true;
+    await pass(1000);
+    expect(leaseOf('a').isOver).toBe(true);
+    expect(work.claimed).toEqual(['a']);
+  });
 });

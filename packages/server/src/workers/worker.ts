@@ -3,6 +3,7 @@ import { oneAtATime } from '../lib/one-at-a-time.ts';
 import { Alarm } from './alarm.ts';
 import { backOffMs } from './back-off.ts';
 import type { Claim, Topic } from './claim.ts';
+import type { Hold } from './hold.ts';
 import { Lease } from './lease.ts';
 import { pause } from './pause.ts';
 import { Places } from './places.ts';
@@ -20,6 +21,8 @@ export interface WorkerParts {
   /** The time of leases. One that jumps ahead would take claims from others. */
   readonly clock: Clock;
   readonly elapsed: Clock;
+  /** For whom nothing is done at present. */
+  readonly hold: Hold;
   readonly observe: WorkerObserver;
 }
 
@@ -38,6 +41,7 @@ interface Job<T, C extends Claim> {
  * - Never more than the limits at once. Who waits for a place gets one in turn, as the longest running are asked to leave.
  * - Every claim is given back, and giving back is repeated until it succeeds.
  * - A stop claims nothing more, waits for what runs, and breaks it off after its time.
+ * - Nothing is done for organizations that are held: nothing is claimed, and what was claimed is given back untouched.
  */
 export class LeasedWorker<T extends Topic, C extends Claim, E> {
   readonly #strategy: Strategy<T, C, E>;
@@ -119,12 +123,19 @@ export class LeasedWorker<T extends Topic, C extends Claim, E> {
     if (wasRunning) await this.#guard(async () => await this.#strategy.releaseAll?.());
   }
 
+  /** Whether none of the work is done: all organizations are held, or it is not known whose it is. */
+  get #isHeld(): boolean {
+    const { hold } = this.#parts;
+    return hold.isWhole || (hold.isUp && this.#strategy.whose === undefined);
+  }
+
   async #pollOnce(): Promise<void> {
+    if (this.#isHeld) for (const { lease } of this.#jobs.values()) lease.end();
     this.#look.call();
     await this.#look.done();
     await this.#guard(async () => {
       if (this.#failures > 0) return;
-      await this.#strategy.tidy?.();
+      if (!this.#parts.hold.isUp || this.#strategy.tidiesMeanwhile !== undefined) await this.#strategy.tidy?.();
       this.#parts.observe.recovered();
     });
     if (this.#state !== 'running') return;
@@ -135,7 +146,7 @@ export class LeasedWorker<T extends Topic, C extends Claim, E> {
 
   async #find(): Promise<void> {
     try {
-      const due = await this.#strategy.due(this.#parts.clock());
+      const due = this.#isHeld ? [] : await this.#strategy.due(this.#parts.clock());
       this.#failures = 0;
       this.#waiting.takeBack();
       for (const topic of due) this.#waiting.add(topic);
@@ -152,7 +163,7 @@ export class LeasedWorker<T extends Topic, C extends Claim, E> {
 
   /** Gives out the places. Where there are too few, those that have had theirs for longest are asked to leave. */
   #fill(): void {
-    if (this.#state !== 'running') return;
+    if (this.#state !== 'running' || this.#isHeld) return;
     let left = 0;
     for (const topic of this.#waiting) {
       if (this.#isTaken(topic)) continue;
@@ -215,15 +226,32 @@ export class LeasedWorker<T extends Topic, C extends Claim, E> {
   }
 
   async #work(topic: T, lease: Lease<C>, mayBegin: boolean): Promise<void> {
-    const end = mayBegin ? await this.#serve(lease) : 'untouched';
+    const isHeld = await this.#holds(lease.claim);
+    const end = mayBegin && !isHeld ? await this.#serve(lease) : 'untouched';
     const againInMs = await this.#release(lease, end);
     this.#jobs.delete(lease.claim.key);
     this.#places.give(lease.group, 1);
+    // Until then a poll finds it.
+    if (isHeld) return this.#fill();
     // Only now it is known that the group is full: it waits for its turn there.
     if (!mayBegin) this.#waiting.add({ ...topic, group: lease.claim.group });
     else if (lease.isWoken || againInMs === 0) this.#waiting.add(topic);
     else if (againInMs !== undefined) this.#later(topic, againInMs);
     this.#fill();
+  }
+
+  /** What cannot be told is held. */
+  async #holds(claim: C): Promise<boolean> {
+    const { hold, observe } = this.#parts;
+    if (!hold.isUp) return false;
+    const organizationId = this.#strategy.whose?.(claim);
+    if (organizationId === undefined) return this.#isHeld;
+    try {
+      return await hold.holds(organizationId);
+    } catch (error) {
+      observe.failed(error);
+      return true;
+    }
   }
 
   async #serve(lease: Lease<C>): Promise<E | Unserved> {

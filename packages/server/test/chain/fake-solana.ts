@@ -25,6 +25,7 @@ export interface Landed {
   slot: number;
   level: SolanaSignatureStatus['confirmationStatus'];
   err: unknown;
+  readonly atMs: number;
 }
 
 export interface Handed {
@@ -52,6 +53,8 @@ export class FakeSolana {
   /** What transactions fail with in their block. */
   errorInBlock: unknown;
   keepsDetails = true;
+  /** When the block of a slot was made, in milliseconds; those that are asked for were made just now. */
+  timeOf: (slot: number) => number = () => Date.now();
   /** What further nodes see. */
   readonly others: FakeSolana[] = [];
 
@@ -69,7 +72,7 @@ export class FakeSolana {
   }
 
   land(signature: string, level: Landed['level'], err: unknown = this.errorInBlock): void {
-    this.landed.set(signature, { signature, slot: this.height, level, err });
+    this.landed.set(signature, { signature, slot: this.height, level, err, atMs: Date.now() });
   }
 
   take(transaction: string): SolanaBroadcast {

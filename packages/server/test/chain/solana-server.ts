@@ -1,9 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { FakeSolana, GENESIS } from './fake-solana.ts';
+import { parseWire } from '../../src/chains/solana/solana.ts';
+import { FakeSolana, GENESIS, type Handed, type Landed } from './fake-solana.ts';
 
 type Call = { readonly id: number; readonly method: string; readonly params: readonly unknown[] };
+
+interface SignaturePage {
+  readonly limit: number;
+  readonly before?: string;
+}
 
 /** The fake Solana behind the JSON-RPC of a validator, on loopback. */
 export class SolanaServer implements AsyncDisposable {
@@ -11,6 +17,8 @@ export class SolanaServer implements AsyncDisposable {
   readonly #server: Server;
   /** Whether there is a new block whenever somebody asks for the latest. */
   isGrowing = false;
+  /** The oldest one that it keeps. */
+  firstBlock = 0;
   /** Takes the place of an answer; the connection is cut when it answers undefined. */
   onCall: ((call: Call, answer: () => object) => object | undefined | Promise<undefined>) | undefined;
 
@@ -82,9 +90,22 @@ export class SolanaServer implements AsyncDisposable {
       }
       case 'getSignatureStatuses':
         return { result: { context, value: (params[0] as string[]).map((signature) => this.#status(signature)) } };
+      case 'getSlot':
+        return { result: chain.height - 32 };
+      case 'getFirstAvailableBlock':
+        return { result: this.firstBlock };
+      case 'getBlocks': {
+        const [from, to] = params as [number, number];
+        return { result: Array.from({ length: to - from + 1 }, (_slot, at) => from + at) };
+      }
+      case 'getBlockTime':
+        return { result: Math.floor(chain.timeOf(params[0] as number) / 1000) };
+      case 'getSignaturesForAddress':
+        return { result: this.#signaturesFor(first, params[1] as SignaturePage) };
       case 'getTransaction': {
         const found = chain.landed.get(first);
         if (found === undefined) return { result: null };
+        if ((params[1] as { encoding: string }).encoding === 'base64') return { result: this.#wireOf(found) };
         const { slot, err = null } = found;
         const meta = { err, fee: 5000, logMessages: ['Program log: hello'], computeUnitsConsumed: 150 };
         return { result: { slot, meta, transaction: { signatures: [first] } } };
@@ -92,6 +113,25 @@ export class SolanaServer implements AsyncDisposable {
       default:
         return { error: { code: -32601, message: 'Method not found' } };
     }
+  }
+
+  /** The newest first, behind one of them. */
+  #signaturesFor(address: string, { limit, before }: SignaturePage): object[] {
+    const names = ({ raw }: Handed): boolean =>
+      parseWire(Buffer.from(raw).toString('hex')).transaction.accountKeys.includes(address);
+    const landed = this.chain.handed.filter(names).flatMap(({ signature }) => this.chain.landed.get(signature) ?? []);
+    const all = [...new Set(landed)].reverse();
+    const start = before === undefined ? 0 : all.findIndex(({ signature }) => signature === before) + 1;
+    return all.slice(start, start + limit).map(({ signature, slot, level, err = null, atMs }) => {
+      return { signature, slot, err, blockTime: Math.floor(atMs / 1000), confirmationStatus: level, memo: null };
+    });
+  }
+
+  #wireOf({ signature, slot, err = null, atMs }: Landed): object | null {
+    const handed = this.chain.handed.find((one) => one.signature === signature);
+    if (handed === undefined) return null;
+    const transaction = [Buffer.from(handed.raw).toString('base64'), 'base64'];
+    return { slot, blockTime: Math.floor(atMs / 1000), meta: { err, fee: 5000 }, transaction };
   }
 
   #status(signature: string): object | null {

@@ -42,7 +42,7 @@ describe('a start that fails ends its keyring process, and says what it always s
     const env = { CUSTOS_DATA_DIR: dataFolder() };
     expect(await run({ ...env, CUSTOS_KEYRING: 'elsewhere' })).toEqual({
       code: 1,
-      error: 'custos: CUSTOS_KEYRING must be one of process, inline\n',
+      error: 'custos: CUSTOS_KEYRING must be process, inline, or socket: and an absolute path\n',
     });
     expect(await run({ ...env, CUSTOS_ROOT_KEY: 'nowhere' })).toEqual({
       code: 1,

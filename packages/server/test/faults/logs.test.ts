@@ -198,8 +198,9 @@ describe.each(DATABASES)('the log on %s', (database) => {
     expect(lines.filter((line) => line.msg === 'request' && line.code === 'SIGNATURE_INVALID').length).toBeGreaterThan(
       0,
     );
-    // With the embedded database there is a link to the console, and messages are kept.
-    expect(server.output.stdout.split('\n')).toHaveLength(database === 'sqlite' ? 7 : 5);
+    // With the embedded database there is a link to the console, and messages are kept. Who holds the keys and what to move is
+    // said in four lines.
+    expect(server.output.stdout.split('\n')).toHaveLength(database === 'sqlite' ? 11 : 9);
   });
 
   test('an internal error has one id in the answer and in the log, and the caller learns nothing else', async () => {

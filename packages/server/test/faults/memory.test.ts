@@ -195,8 +195,8 @@ describe.skipIf(process.platform !== 'linux')('the memory of the service', () =>
       ['wide control', wide],
       ['control', Buffer.from(control)],
     ]);
-    // The root key, which the ring file holds behind its header and its id, must be where keys are used and only there.
-    const rootKey = new Map(formsOfBytes('root key', readFileSync(join(server.dataDir, 'root.key')).subarray(43, 75)));
+    // The root key, which the ring file holds behind its header, its id and a time, must be where keys are used and only there.
+    const rootKey = new Map(formsOfBytes('root key', readFileSync(join(server.dataDir, 'root.key')).subarray(51, 83)));
     const needles: Needles = new Map([...secrets, ...rootKey, ...controls]);
 
     expect(findInMemory(server.pid, needles)).toEqual(['control', 'wide control']);
@@ -214,7 +214,7 @@ describe.skipIf(process.platform !== 'linux')('the memory of the service', () =>
 
   test('keys that are inside the HTTP process are found', async () => {
     await using server = await TestServer.start({ env: { CUSTOS_KEYRING: 'inline' } });
-    const rootKey = new Map(formsOfBytes('root key', readFileSync(join(server.dataDir, 'root.key')).subarray(43, 75)));
+    const rootKey = new Map(formsOfBytes('root key', readFileSync(join(server.dataDir, 'root.key')).subarray(51, 83)));
     expect(findInMemory(server.pid, rootKey)).toContain('root key: raw');
   });
 });

@@ -158,6 +158,7 @@ export interface KeyState {
   readonly recorded: string;
   readonly active: string;
   readonly ring: readonly string[];
+  readonly retired: readonly string[];
   /** The root keys that something in the database is wrapped under. */
   readonly used: ReadonlySet<string>;
 }
@@ -176,12 +177,17 @@ export async function keyState(
   const fact = (name: string): string => facts.find((row: Row) => row.name === name)?.value ?? '';
   const wrapped = [...organizations.map((row: Row) => Buffer.from(row.wrapped_key).toString('hex'))];
   const ring = readFileSync(ringFile).toString('hex');
+  // All versions but the first have a time for each, which is zero for keys in use.
+  const timeDigits = ring.slice(16, 18) === '01' ? 0 : 16;
+  const entries = Array.from({ length: Number.parseInt(ring.slice(20, 22), 16) }, (_, index) =>
+    ring.slice(54 + index * (160 + timeDigits)),
+  );
+  const isRetired = (entry: string): boolean => /[1-9a-f]/.test(entry.slice(32, 32 + timeDigits));
   return {
     recorded: fact('root_key_id'),
     active: ring.slice(22, 54),
-    ring: Array.from({ length: Number.parseInt(ring.slice(20, 22), 16) }, (_, index) =>
-      ring.slice(54 + index * 160, 86 + index * 160),
-    ),
+    ring: entries.filter((entry) => !isRetired(entry)).map((entry) => entry.slice(0, 32)),
+    retired: entries.filter(isRetired).map((entry) => entry.slice(0, 32)),
     used: new Set([...wrapped, fact('deployment_key')].map((key) => key.slice(4, 36))),
   };
 }

@@ -186,8 +186,8 @@ export class Load {
       this.acknowledged.add(changeOf(answer.body.activity));
       return answer.body.activity;
     }
-    if (answer?.body.errorCode === 'ALREADY_EXISTS') this.undone.add(fingerprintOf(body));
-    else if (answer?.body.errorCode === 'REQUEST_NOT_AUTHORIZED') this.denied.add(fingerprintOf(body));
+    if (answer?.body?.errorCode === 'ALREADY_EXISTS') this.undone.add(fingerprintOf(body));
+    else if (answer?.body?.errorCode === 'REQUEST_NOT_AUTHORIZED') this.denied.add(fingerprintOf(body));
     else if (answer !== undefined) this.surprises.push(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return undefined;
   }

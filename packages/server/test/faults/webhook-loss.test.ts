@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { TestClient } from '../harness/client.ts';
@@ -67,11 +68,15 @@ function isGenuine({ headers, raw }: Arrival, keys: ReadonlyMap<string, KeyObjec
   return key !== undefined && verify(null, Buffer.concat([Buffer.from(head), raw]), key, signature);
 }
 
-/** Whether a process has the connection that comes from this port (Linux). */
-function isConnected(pid: number, port: number | undefined): boolean {
-  const address = `0100007F:${(port ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+/** Whether a process has the other end of a connection (Linux). Only both ports together name one connection. */
+function isConnected(pid: number, { remotePort = 0, localPort = 0 }: Socket): boolean {
+  const address = (port: number): string => `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const ends = [address(remotePort), address(localPort)].join(' ');
   const sockets = readFileSync('/proc/net/tcp', 'utf8').split('\n');
-  const inode = sockets.map((line) => line.trim().split(/\s+/)).find((columns) => columns[1] === address)?.[9];
+  const inode = sockets
+    .map((line) => line.trim().split(/\s+/))
+    .find((columns) => columns.slice(1, 3).join(' ') === ends)?.[9];
+  if (inode === undefined) return false;
   return readdirSync(`/proc/${pid}/fd`).some((fd) => {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
@@ -165,7 +170,7 @@ test.concurrent.each(DATABASES)(
     await waitUntil('a request is left without an answer', () => hanging.hanging.size > 0, PATIENCE_MS);
     const [held] = hanging.refused.keys();
     const holder = (): TestServer | undefined =>
-      servers.all.find(({ pid }) => [...hanging.hanging].some(({ req }) => isConnected(pid, req.socket.remotePort)));
+      servers.all.find(({ pid }) => [...hanging.hanging].some(({ req }) => isConnected(pid, req.socket)));
     await waitUntil('somebody waits for it', () => holder() !== undefined, PATIENCE_MS);
     const waiting = holder() as TestServer;
     await load.kill(waiting);

@@ -5,6 +5,7 @@ import { Reader } from '../../src/storage/store.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
+import { remark } from '../harness/remark.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are asserted on.
 type Any = any;
@@ -44,7 +45,7 @@ describe.each(DATABASES)('filters of list_activities on %s', (database) => {
       async (store) =>
         await store(
           Raw,
-        ).run(sql`INSERT INTO activity (organization_id, id, fingerprint, operation, type, status, proposer_id,
+        ).run(sql`INSERT INTO /* unmarked: marked below */ activity (organization_id, id, fingerprint, operation, type, status, proposer_id,
           parameters, wants_proofs, has_mfa, round_started_at_ms, created_at_ms, updated_at_ms)
         SELECT ${sql.lit(root.organizationId)}, ${id}, 'f' || n, 'update_user_name', 'ACTIVITY_TYPE_UPDATE_USER_NAME',
           CASE WHEN n % 1000 = 7 THEN 'ACTIVITY_STATUS_REJECTED' ELSE 'ACTIVITY_STATUS_COMPLETED' END,
@@ -52,6 +53,7 @@ describe.each(DATABASES)('filters of list_activities on %s', (database) => {
           '{}', 0, 0, ${at}, ${at}, ${at} FROM (${numbers}) AS all_of_them`),
       { isLong: true },
     );
+    await remark(app.app.config, 'activity');
     if (database === 'postgres') await app.app.storage.write((store) => store(Raw).run(sql`ANALYZE activity`));
   }, 180_000);
   afterAll(() => app[Symbol.asyncDispose]());

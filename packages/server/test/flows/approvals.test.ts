@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ActivityStore } from '../../src/core/store/activities.ts';
 import type { ApprovalInputs } from '../../src/domains/activities/approvals/approval.ts';
 import { Inbox } from '../../src/domains/activities/approvals/inbox.ts';
+import { amend } from '../../src/storage/integrity/amend.ts';
+import { partial } from '../../src/storage/integrity/partial.ts';
 import type { Schema } from '../../src/storage/schema.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
@@ -194,7 +196,7 @@ describe.each(DATABASES)('approvals on %s', (database) => {
       const { db } = store(ActivityStore) as unknown as { db: Kysely<Schema> };
       for (const [id, hours] of startedHoursAgo) {
         const round_started_at_ms = nowMs - hours * HOUR;
-        await db.updateTable('activity').set({ round_started_at_ms }).where('id', '=', id).execute();
+        await amend(db, 'activity', sql`id = ${id}`, () => ({ round_started_at_ms }));
       }
     });
     const expected = [c, f, a, d, b, e];
@@ -230,7 +232,11 @@ describe.each(DATABASES)('approvals on %s', (database) => {
       const { db } = store(ActivityStore) as unknown as { db: Kysely<Schema> };
       const row = await db.selectFrom('activity').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
       for (let index = 0; index < 104; index += 1) {
-        const copy = { ...row, id: randomUUID(), fingerprint: randomUUID() };
+        const copy = app.app.storage.integrity.marked('activity', {
+          ...row,
+          id: randomUUID(),
+          fingerprint: randomUUID(),
+        });
         await db.insertInto('activity').values(copy).execute();
       }
     });
@@ -324,7 +330,11 @@ describe.each(DATABASES)('approvals on %s', (database) => {
     const addresses = async (): Promise<string[]> =>
       await app.app.storage.write(async (store) => {
         const { db } = store(ActivityStore) as unknown as { db: Kysely<Schema> };
-        const votes = db.selectFrom('vote').select('source_address').where('organization_id', '=', own.organizationId);
+        const votes = db
+          .selectFrom('vote')
+          .modifyFront(partial('addresses'))
+          .select('source_address')
+          .where('organization_id', '=', own.organizationId);
         return (await votes.execute()).flatMap(({ source_address }) => source_address ?? []);
       });
     expect(new Set(await addresses())).toEqual(new Set(['127.0.0.1']));

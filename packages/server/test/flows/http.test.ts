@@ -331,7 +331,12 @@ describe('the HTTP face', () => {
       const near = await get('/readyz');
       expect([near.status, await near.json()]).toEqual([
         200,
-        { status: 'ready', checks: { database: true, migrations: true, keyring: true } },
+        {
+          status: 'ready',
+          checks: { database: true, migrations: true, keyring: true },
+          integrity: { required: true, violations: 0 },
+          fence: { up: false },
+        },
       ]);
       const far = await get('/readyz', { headers: { forwarded: 'for=203.0.113.9' } });
       expect([far.status, await far.json()]).toEqual([200, { status: 'ready' }]);
@@ -474,6 +479,8 @@ describe('the metrics port', () => {
     expect(await ready.json()).toEqual({
       status: 'ready',
       checks: { database: true, migrations: true, keyring: true },
+      integrity: { required: true, violations: 0 },
+      fence: { up: false },
     });
     const body = JSON.stringify({ organizationId: root.organizationId });
     const answer = await send(metricsUrl, '/public/v1/query/whoami', body, {

@@ -452,7 +452,11 @@ describe('export then import', () => {
 
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'custos-property-'));
-    keyring = await createKeyring({ rootKey: `file:${join(dataDir, 'root.key')}`, create: true });
+    keyring = await createKeyring({
+      rootKey: `file:${join(dataDir, 'root.key')}`,
+      create: true,
+      exportLimits: { perOrganization: 0, inAll: 0 },
+    });
     const installationKey = await keyring.createOrganizationKey('deployment');
     const { keyId, sealed } = await keyring.createServiceKey(installationKey, 'bundle-signer');
     await keyring.loadServiceKeys(installationKey, [{ role: 'bundle-signer', keyId, sealed }]);

@@ -328,12 +328,10 @@ describe.each(DATABASES)('IP allowlists on %s', (database) => {
     const tokenHash = createHash('sha256').update(token).digest('hex');
     await using rows = await Rows.open(server);
     const expiresAtMs = Date.now() + 3_600_000;
-    await rows.run('INSERT INTO read_session VALUES (?, ?, ?, ?)', [
-      root.organizationId,
-      tokenHash,
-      root.userId,
-      expiresAtMs,
-    ]);
+    await rows.run(
+      'INSERT INTO read_session (organization_id, token_hash, user_id, expires_at_ms) VALUES (?, ?, ?, ?)',
+      [root.organizationId, tokenHash, root.userId, expiresAtMs],
+    );
     const session = new Caller(root, { stamp: () => ({ 'x-session': token }) });
     expect(await statusFrom(session, AWAY)).toBe(200);
     await root.run('set_ip_allowlist', { enabled: true, rules: rulesOf(HOME_BLOCK) });

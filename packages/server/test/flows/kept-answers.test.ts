@@ -6,6 +6,7 @@ import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
+import { remark } from '../harness/remark.ts';
 
 // Lists of users are kept as they were written (docs/decisions/0052). Each test lets the service keep one first and then changes
 // what it is made of.
@@ -149,6 +150,7 @@ describe.each(DATABASES)('a list of users that was answered before, on %s', (dat
       await other.query(statement);
       await other.end();
     }
+    await remark(app.app.config, 'app_user');
     expect((await shown()).userName).toBe('Aside');
   });
 });

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { createKeyring, type Keyring } from '@custos/keyring';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Organization } from '../../src/core/model.ts';
@@ -14,6 +15,7 @@ import type { MessageReport } from '../../src/domains/messages/record.ts';
 import { MessageReader, MessageStore } from '../../src/domains/messages/store.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
+import { amend } from '../../src/storage/integrity/amend.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { MailServer } from '../harness/mail-server.ts';
@@ -119,7 +121,7 @@ class World {
 
   async left(): Promise<number> {
     const rows = await this.storage.write((store) =>
-      builderOf(store).selectFrom('outbox_message').select('id').execute(),
+      builderOf(store).selectFrom('outbox_message').selectAll().execute(),
     );
     return rows.length;
   }
@@ -146,6 +148,8 @@ class World {
 const breakable = (storage: Storage, isBroken: () => boolean): Storage => ({
   kind: storage.kind,
   load: [],
+  integrity: storage.integrity,
+  fence: storage.fence,
   read: storage.read,
   write: async (unit) => {
     if (isBroken()) throw new ApiError('UNAVAILABLE', 'the database is not available');
@@ -394,10 +398,7 @@ describe.each(DATABASES)('messages on %s', (kind) => {
     await using server = await MailServer.start();
     await world.post(smtp(server), mail());
     await storage.write((store) =>
-      builderOf(store)
-        .updateTable('outbox_message')
-        .set({ sealed_message: Buffer.alloc(200) })
-        .execute(),
+      amend(builderOf(store), 'outbox_message', sql`1 = 1`, () => ({ sealed_message: Buffer.alloc(200) })),
     );
     await world.post(smtp(server), mail({ to: 'bob@example.com' }));
     await using process = new Process(world, smtp(server));

@@ -193,7 +193,8 @@ describe.each(DATABASES)('people of an organization on %s', (database) => {
     });
     for (let from = 0; from < SEARCHED_MAX; from += 1000) {
       const rows = Array.from({ length: 1000 }, (_, index) => row(from + index));
-      await service.app.storage.write((store) => builderOf(store).insertInto('app_user').values(rows).execute());
+      const marked = rows.map((user) => service.app.storage.integrity.marked('app_user', user));
+      await service.app.storage.write((store) => builderOf(store).insertInto('app_user').values(marked).execute());
     }
     const search = async (text: string) =>
       (await many.query('list_user_summaries', { text, paginationOptions: { limit: '5' } })).body;

@@ -1,8 +1,11 @@
+import { encodeFunctionData, erc20Abi, serializeTransaction } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newKeyTag, newPrivateKey } from '../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { createPostgresDatabase } from '../harness/databases.ts';
 import { Wire } from '../harness/wire.ts';
+import { policyFor } from './fixtures/access.ts';
 
 describe('round trips to PostgreSQL', () => {
   const opened: AsyncDisposable[] = [];
@@ -71,6 +74,50 @@ describe('round trips to PostgreSQL', () => {
         hashFunction: 'HASH_FUNCTION_SHA256',
       });
     expect(await usually(sign)).toBe(4);
+  });
+
+  test('a signature by a private key takes eight: no account has its address; then the key, and what belongs to it', async () => {
+    const { address } = await newPrivateKey(client, 'Key', [await newKeyTag(client, 'Tag')]);
+    const sign = (count: number) =>
+      client.run('sign_raw_payload', {
+        signWith: address,
+        payload: `payload ${count}`,
+        encoding: 'PAYLOAD_ENCODING_TEXT_UTF8',
+        hashFunction: 'HASH_FUNCTION_SHA256',
+      });
+    expect(await usually(sign)).toBe(8);
+  });
+
+  test('a call of a contract that policies decide about takes ten, however many interfaces there are', async () => {
+    const { addresses } = await newWallet('Caller');
+    const upload = (index: number) =>
+      client.run('create_smart_contract_interface', {
+        smartContractAddress: `0x${index.toString(16).padStart(40, '0')}`,
+        smartContractInterface: JSON.stringify(erc20Abi),
+        type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+        label: `Token ${index}`,
+      });
+    for (let index = 1; index <= 20; index += 1) await upload(index);
+    const member = await createUser(client, 'Member');
+    await policyFor(client, member, { condition: "eth.tx.function_name == 'transfer'" });
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [`0x${'1'.repeat(40)}`, 1n] });
+    const sign = (count: number) =>
+      member.run('sign_transaction', {
+        signWith: addresses[0],
+        type: 'TRANSACTION_TYPE_ETHEREUM',
+        unsignedTransaction: serializeTransaction({
+          chainId: 1,
+          type: 'eip1559',
+          nonce: count,
+          to: `0x${(1 + count).toString(16).padStart(40, '0')}`,
+          data,
+        }).slice(2),
+      });
+    expect(await usually(sign)).toBe(10);
+  });
+
+  test('what features there are takes two', async () => {
+    expect(await usually(() => client.query('get_organization_configs'))).toBe(2);
   });
 
   test('a login takes four: what its vote keeps of the user has changed since the last one', async () => {

@@ -249,18 +249,21 @@ describe.each(DATABASES)('search on %s', (database) => {
     test('says where it did not look further', async () => {
       const nowMs = service.app.clock();
       for (let from = 0; from <= SEARCHED_MAX; from += 1000) {
-        const rows = Array.from({ length: 1000 }, (_, index) => ({
-          id: `ffffffff-0000-7000-8000-${(from + index).toString(16).padStart(12, '0')}`,
-          parent_id: service.root.organizationId,
-          name: `Child ${from + index}`,
-          root_threshold: 1,
-          root_user_ids: '[]',
-          authority_version: 1,
-          rules_version: 1,
-          wrapped_key: Buffer.of(1),
-          created_at_ms: nowMs,
-          updated_at_ms: nowMs,
-        }));
+        const rows = Array.from({ length: 1000 }, (_, index) =>
+          service.app.storage.integrity.marked('organization', {
+            id: `ffffffff-0000-7000-8000-${(from + index).toString(16).padStart(12, '0')}`,
+            parent_id: service.root.organizationId,
+            name: `Child ${from + index}`,
+            root_threshold: 1,
+            root_user_ids: '[]',
+            authority_version: 1,
+            rules_version: 1,
+            rules_digest: null,
+            wrapped_key: Buffer.of(1),
+            created_at_ms: nowMs,
+            updated_at_ms: nowMs,
+          }),
+        );
         await service.app.storage.write((store) => builderOf(store).insertInto('organization').values(rows).execute());
       }
       const newest = await find('child 10999', service.root, { limit: '5' });

@@ -351,7 +351,7 @@ describe('a rotation', () => {
   }
 
   test('is one that a receiver with a cache does not notice, in two days of a delivery every minute', async () => {
-    const { app, receiver, kids, storedKids, rotate, send } = await openReceiving();
+    const { app, receiver, kids, rotate, send } = await openReceiving();
     try {
       const root = new ClockClient(app.app.clock, app.root);
       const url = 'http://127.0.0.1:9/';
@@ -386,7 +386,6 @@ describe('a rotation', () => {
       expect(used.oldUntilMs).toBeLessThan(SIGNS_AFTER_MS);
       expect(used.nextFromMs).toBeLessThan(SIGNS_AFTER_MS + 2 * MINUTE);
       expect(await kids()).toEqual([next]);
-      await expect.poll(storedKids, { timeout: 10_000 }).toEqual([next]);
     } finally {
       await app[Symbol.asyncDispose]();
     }
@@ -402,7 +401,8 @@ describe('a rotation', () => {
       expect((await storedKids()).sort()).toEqual([old, next].sort());
       app.advance(11 * SECOND);
       expect(await kids()).toEqual([next]);
-      await expect.poll(storedKids, { timeout: 10_000 }).toEqual([next]);
+      // Its row goes later, by a clock that was checked (test/storage/expired-service-keys.test.ts).
+      expect((await storedKids()).sort()).toEqual([old, next].sort());
       expect((await send()).status).toBe(200);
       expect(receiver.keysUsed.get(next)).toBe(1);
     } finally {

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -6,10 +7,13 @@ import pino from 'pino';
 import { buildApp, type Parts } from '../../src/app.ts';
 import { createFirstOrganization, openRootKey } from '../../src/bootstrap.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { keyringLimits } from '../../src/config/keyring-settings.ts';
 import { dataModel } from '../../src/domains.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { requireLoadedIntegrity } from '../../src/integrity/load.ts';
 import { openServiceKeys } from '../../src/service-keys.ts';
 import { openStorage } from '../../src/storage/open.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { newKeyPair, TestClient } from './client.ts';
 import { createPostgresDatabase, type DatabaseKind } from './databases.ts';
 import { PATIENT } from './server.ts';
@@ -24,6 +28,8 @@ export interface TestApp extends AsyncDisposable {
   readonly advance: (milliseconds: number) => void;
   /** Sets the time of day so many milliseconds ahead of what it is, which lets no time pass. */
   readonly setClock: (milliseconds: number) => void;
+  /** Starts it again on the same data and port; `meanwhile` has the database before anything of it is served. */
+  readonly restart: (meanwhile?: (storage: Storage) => Promise<void>) => Promise<void>;
 }
 
 export async function openTestApp(
@@ -45,44 +51,36 @@ export async function openTestApp(
     }),
     ...env,
   });
-  const storage = await openStorage({ dataModel, ...config, nowMs: Date.now(), onIdleError: () => {} });
-  const keyring = await openRootKey(storage, config.rootKey, 'inline');
   let offset = 0;
   let passed = 0;
-  const serviceKeys = await openServiceKeys(storage, keyring, Date.now());
-  const app = buildApp({
-    config,
-    storage,
-    keyring,
-    serviceKeys,
-    log: pino({ level: 'silent' }),
-    clock: () => Date.now() + offset,
-    elapsed: () => performance.now() + passed,
-    baseUrl: () => baseUrl,
-    ...parts,
-  });
-  const server = buildServer(app);
-  const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
-  app.timekeeper.start();
-  app.outbox.start();
-  app.webhooks.start();
-  const key = newKeyPair();
-  const first = { organizationName: 'Test', userName: 'Root', apiKeyName: 'root', publicKey: key.publicKey };
-  const created = await createFirstOrganization(storage, keyring, first, Date.now());
-  if (created === undefined) throw new Error('the test database was not empty');
-  return {
-    app,
-    server,
-    baseUrl,
-    root: new TestClient(baseUrl, created.organizationId, key, created.userId),
-    advance: (milliseconds) => {
-      offset += milliseconds;
-      passed += milliseconds;
-    },
-    setClock: (milliseconds) => {
-      offset = passed + milliseconds;
-    },
-    [Symbol.asyncDispose]: async () => {
+  const clocks = { clock: () => Date.now() + offset, elapsed: () => performance.now() + passed };
+
+  async function open(port: number, meanwhile?: (storage: Storage) => Promise<void>) {
+    const storage = await openStorage({ dataModel, ...config, nowMs: Date.now(), onIdleError: () => {} });
+    const keyring = await openRootKey(storage, config.rootKey, 'inline', {
+      ...keyringLimits(config),
+    });
+    if (meanwhile !== undefined) {
+      await requireLoadedIntegrity(storage, keyring);
+      await meanwhile(storage);
+    }
+    const serviceKeys = await openServiceKeys(storage, keyring, Date.now(), clocks);
+    const app = buildApp({
+      config,
+      storage,
+      keyring,
+      serviceKeys,
+      log: pino({ level: 'silent' }),
+      ...clocks,
+      baseUrl: () => baseUrl,
+      ...parts,
+    });
+    const server = buildServer(app);
+    const baseUrl = await server.listen({ host: '127.0.0.1', port });
+    app.timekeeper.start();
+    app.outbox.start();
+    app.webhooks.start();
+    const close = async (): Promise<void> => {
       await server.close();
       await Promise.all([
         app.timekeeper.stop(),
@@ -94,6 +92,39 @@ export async function openTestApp(
       app.nodes.close();
       await storage.close();
       await keyring.close();
+    };
+    return { app, server, baseUrl, close };
+  }
+
+  let opened = await open(0);
+  const { storage, keyring } = opened.app;
+  const key = newKeyPair();
+  const first = { organizationName: 'Test', userName: 'Root', apiKeyName: 'root', publicKey: key.publicKey };
+  const created = await createFirstOrganization(storage, keyring, first, Date.now());
+  if (created === undefined) throw new Error('the test database was not empty');
+  return {
+    get app() {
+      return opened.app;
+    },
+    get server() {
+      return opened.server;
+    },
+    baseUrl: opened.baseUrl,
+    root: new TestClient(opened.baseUrl, created.organizationId, key, created.userId),
+    advance: (milliseconds) => {
+      offset += milliseconds;
+      passed += milliseconds;
+    },
+    setClock: (milliseconds) => {
+      offset = passed + milliseconds;
+    },
+    restart: async (meanwhile = async () => {}) => {
+      const { port } = opened.server.server.address() as AddressInfo;
+      await opened.close();
+      opened = await open(port, meanwhile);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await opened.close();
       await postgres?.[Symbol.asyncDispose]();
       rmSync(dataDir, { recursive: true, force: true });
     },

@@ -20,12 +20,22 @@ export interface TestDatabase extends AsyncDisposable {
 /** Its schema is copied, which takes a fraction of the time of making it. */
 const TEMPLATE = 'TEST_POSTGRES_TEMPLATE';
 
+interface DatabaseOptions {
+  readonly isEmpty?: boolean;
+  /** The URL of a database that nobody is connected to. */
+  readonly copyOf?: string | undefined;
+}
+
 /**
- * A database of its own for one test, dropped afterwards. It has the tables of the service, unless it is to be empty.
+ * A database of its own for one test, dropped afterwards. It has the tables of the service, unless it is to be empty or a copy.
  */
-export async function createPostgresDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
+export async function createPostgresDatabase({ isEmpty = false, copyOf }: DatabaseOptions = {}): Promise<TestDatabase> {
   const name = newName();
-  const template = isEmpty ? undefined : process.env[TEMPLATE];
+  const template = isEmpty
+    ? undefined
+    : copyOf === undefined
+      ? process.env[TEMPLATE]
+      : new URL(copyOf).pathname.slice(1);
   await onServer(`CREATE DATABASE ${name} ${template === undefined ? '' : `TEMPLATE ${template}`}`);
   return databaseCalled(name);
 }

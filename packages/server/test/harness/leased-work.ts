@@ -1,11 +1,14 @@
 import { vi } from 'vitest';
 import type { Claim, Topic } from '../../src/workers/claim.ts';
+import type { Hold } from '../../src/workers/hold.ts';
 import type { Lease } from '../../src/workers/lease.ts';
 import type { Strategy, Unserved } from '../../src/workers/strategy.ts';
 import { LeasedWorker } from '../../src/workers/worker.ts';
 
 export type FakeClaim = Claim & { readonly token: number };
 type FakeStrategy = Strategy<Topic, FakeClaim, string>;
+
+export const NOBODY_HELD: Hold = { isUp: false, isWhole: false, holds: async () => false };
 
 /** Something that a test ends when it wants to. */
 export function deferred<T = void>() {
@@ -22,7 +25,7 @@ export function deferred<T = void>() {
 export const pass = (milliseconds = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds);
 
 /** A worker whose database and work the test plays, on the time of fake timers. */
-export function leasedWork(overrides: Partial<FakeStrategy> = {}) {
+export function leasedWork(overrides: Partial<FakeStrategy> = {}, hold: Hold = NOBODY_HELD) {
   const work = {
     /** What a poll finds. */
     due: [] as Topic[],
@@ -82,7 +85,7 @@ export function leasedWork(overrides: Partial<FakeStrategy> = {}) {
   };
   const clock = () => performance.now();
   const { failed, recovered } = work;
-  const worker = new LeasedWorker(strategy, { clock, elapsed: clock, observe: { failed, recovered } });
+  const worker = new LeasedWorker(strategy, { clock, elapsed: clock, hold, observe: { failed, recovered } });
   /** Ends the work on a claim and lets what follows happen. */
   const end = async (key: string, value?: string): Promise<void> => {
     work.serving.get(key)?.end(value);

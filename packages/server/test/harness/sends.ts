@@ -11,6 +11,7 @@ import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { SendDispatcher } from '../../src/domains/sends/dispatcher.ts';
 import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { randomId, type SendId } from '../../src/lib/ids.ts';
+import type { RestorationFacts } from '../../src/storage/fence.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { CHAIN, FakeChain } from '../chain/fake-chain.ts';
 import { NOW, organization, Place } from '../storage/place.ts';
@@ -45,7 +46,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
  * One organization, one fake chain and any number of dispatchers over a real database, made anew for each test of the
  * suite that calls this. What tests change is in what it answers with.
  */
-export function sendsOn(kind: DatabaseKind) {
+export function sendsOn(kind: DatabaseKind, restorations: readonly RestorationFacts[] = []) {
   const home = organization();
   let place: Place;
   let listeners: (() => void)[];
@@ -53,7 +54,8 @@ export function sendsOn(kind: DatabaseKind) {
 
   beforeEach(async () => {
     place = await Place.create(kind);
-    storage = await place.open();
+    storage = await place.open(8, restorations);
+    storage.integrity.load([{ generation: 1, bytes: Buffer.alloc(32, 7) }], { isRequired: true });
     await storage.write((store) => store(OrganizationStore).insert(home));
     Object.assign(world, { chain: new FakeChain(), nowMs: NOW, isKeyGone: false, running: [], seen: [] });
     listeners = [];
@@ -156,7 +158,17 @@ export function sendsOn(kind: DatabaseKind) {
     while (world.seen.filter((one) => one.id === id && one.state === state).length < times) {
       await new Promise<void>((resolve) => listeners.push(resolve));
     }
-    return await read(id);
+    const send = await read(id);
+    if (state === 'BROADCASTING') await handedOver(send);
+    return send;
+  }
+
+  /** What is signed is stored before a node has it. Some nodes of tests take nothing, so this does not wait for ever. */
+  async function handedOver({ attempts }: Send): Promise<void> {
+    const hash = attempts.at(-1)?.hash;
+    const { pool, blocks } = world.chain;
+    const isThere = () => [...pool.values(), ...blocks.flatMap(({ mined }) => mined)].some((one) => one.hash === hash);
+    for (let time = 0; time < 100 && !isThere(); time += 1) await pause(10);
   }
 
   /** When nodes were asked so many times more what became of something. */
@@ -167,6 +179,11 @@ export function sendsOn(kind: DatabaseKind) {
 
   const world = {
     ...{ home, start, call, sponsored, insert, read, reached, rounds },
+    /** As another program would. */
+    run: (statement: string): Promise<void> => place.run(statement),
+    get place(): Place {
+      return place;
+    },
     chain: new FakeChain(),
     nowMs: NOW,
     isKeyGone: false,

@@ -9,8 +9,12 @@ import { createPostgresDatabase, type DatabaseKind, type TestDatabase } from './
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-/** Tests send many requests at once to machines of any speed; those about admission set their own limits. */
-export const PATIENT = { CUSTOS_ADMIT_WAIT_MS: '30000' } as const;
+/** Tests send many requests at once to machines of any speed; those about admission or exports set their own limits. */
+export const PATIENT = {
+  CUSTOS_ADMIT_WAIT_MS: '30000',
+  CUSTOS_ORGANIZATION_EXPORTS_PER_MINUTE: '0',
+  CUSTOS_EXPORTS_PER_MINUTE: '0',
+} as const;
 
 export interface TestServerOptions {
   readonly database?: DatabaseKind;
@@ -19,6 +23,8 @@ export interface TestServerOptions {
   readonly dataDir?: string;
   /** The Node.js that runs it, if not the one of the tests. */
   readonly node?: string;
+  /** Who runs it, if not the user of the tests. */
+  readonly user?: { readonly uid: number; readonly gid: number };
 }
 
 /** A service in a process of its own, started the way `npm start` starts it. */
@@ -87,6 +93,7 @@ export class TestServer implements AsyncDisposable {
   async start(): Promise<void> {
     const child = spawn(this.#options.node ?? process.execPath, [MAIN], {
       env: this.environment,
+      ...this.#options.user,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;

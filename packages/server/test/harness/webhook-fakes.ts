@@ -8,6 +8,7 @@ import {
   type WebhookEndpointId,
   type WebhookEventId,
 } from '../../src/lib/ids.ts';
+import { Fence } from '../../src/storage/fence.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { fakeStores } from './fake-stores.ts';
 
@@ -128,7 +129,7 @@ export class FakeDeliveries {
       const batch = [...fresh, ...retries.slice(0, limits.retries)];
       if (due.length === 0) this.emptied();
       await this.afterRead();
-      return batch;
+      return { due: batch, refused: [] };
     },
     claimQueue: async (id: WebhookEndpointId, owner: string, nowMs: number, untilMs: number) => {
       const queue = this.queues.get(id);
@@ -200,6 +201,7 @@ export class FakeDeliveries {
     const stores = fakeStores([WebhookReader, webhooks]);
     return {
       kind,
+      fence: Fence.down(),
       read: stores,
       write: (unit: (store: typeof stores) => Promise<unknown>) => unit(stores),
       close: async () => {},

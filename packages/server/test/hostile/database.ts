@@ -57,7 +57,7 @@ export class RawDatabase implements AsyncDisposable {
     this.#then = then;
   }
 
-  static async open({ databaseUrl, dataDir }: TestServer): Promise<RawDatabase> {
+  static async open({ databaseUrl, dataDir }: Pick<TestServer, 'databaseUrl' | 'dataDir'>): Promise<RawDatabase> {
     const connect = async () =>
       databaseUrl === undefined ? openSqlite(join(dataDir, 'custos.db')) : await openPostgres(databaseUrl);
     return new RawDatabase(await connect(), await connect());

@@ -7,6 +7,7 @@ import { DEFAULT_PROXY_SETTINGS, SignUpProxyStore } from '../../src/domains/sign
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
 import { UserStore } from '../../src/domains/users/store/users.ts';
 import { dataModel } from '../../src/domains.ts';
+import { loadIntegrity } from '../../src/integrity/load.ts';
 import { type OrganizationId, randomId, type UserId } from '../../src/lib/ids.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import { importOperatorKeyFor } from '../chain/earn-chain.ts';
@@ -14,7 +15,7 @@ import { newDeploymentWorld } from '../fixtures/deployments.ts';
 import { newEarnWorld } from '../fixtures/earn-wrappers.ts';
 import { newTestedEndpoint } from '../fixtures/endpoints.ts';
 import { newEthereumSend } from '../fixtures/ethereum-sends.ts';
-import { newKeyTag, newPrivateKey, newSecret, newWallet } from '../fixtures/keys.ts';
+import { newKeyTag, newPrivateKey, newRecoveryKit, newSecret, newWallet } from '../fixtures/keys.ts';
 import { newOnRampCredential, newPurchase } from '../fixtures/on-ramp-purchases.ts';
 import { newEmail, newKnownCredential, newPhone, Outside, turnLoginsOn, waiting } from '../fixtures/outside.ts';
 import { newPasskey, passkeyStamp } from '../fixtures/passkey.ts';
@@ -34,7 +35,8 @@ import { TestServer } from '../harness/server.ts';
 import type { Tenant } from '../operations/tenant.ts';
 import { RawDatabase, type Watch } from './database.ts';
 
-const ENVIRONMENT = { CUSTOS_LOG_LEVEL: 'error' };
+// A busy machine is no reason to be refused.
+const ENVIRONMENT = { CUSTOS_LOG_LEVEL: 'error', CUSTOS_DATABASE_TIMEOUT_SECONDS: '60' };
 
 export class World implements AsyncDisposable {
   readonly server: TestServer;
@@ -119,6 +121,7 @@ async function insertParent(server: TestServer): Promise<(baseUrl: string) => Te
   const key = newKeyPair();
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
   try {
+    await loadIntegrity(storage, keyring);
     const wrappedKey = await keyring.createOrganizationKey(organizationId);
     await storage.write(async (store) => {
       await store(OrganizationStore).insert({
@@ -207,6 +210,7 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
   const privateKey = await newPrivateKey(root, `${marker} private key`, [keyTag]);
   const secret = await newSecret(root, `${marker} secret`);
   const [secretTarget = ''] = await newSecretTargets(root);
+  const recoveryKit = await newRecoveryKit(root);
   const policy = await newIdlePolicy(root, `${marker} policy`);
   const mfaPolicy = await newIdleMfaPolicy(root, second.userId, `${marker} MFA`);
   const contractInterface = await newContractInterface(root, `${marker} contract`);
@@ -259,6 +263,7 @@ async function furnish(outside: Outside, root: TestClient, treeRoot: TestClient)
       keyTag,
       secret,
       secretTarget,
+      recoveryKit,
       publicKey: shortKey.publicKey,
       policy,
       mfaPolicy,

@@ -21,6 +21,7 @@ export type IdKind =
   | 'keyTag'
   | 'secret'
   | 'secretTarget'
+  | 'recoveryKit'
   | 'publicKey'
   | 'policy'
   | 'mfaPolicy'

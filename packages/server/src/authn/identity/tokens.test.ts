@@ -1,6 +1,7 @@
 import { createECDH, createPrivateKey, sign } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../../lib/errors.ts';
+import { Fence } from '../../storage/fence.ts';
 import type { ServiceKey } from '../../storage/service-key.ts';
 import type { OidcVerifier } from '../oidc/verifier.ts';
 import { createIdentityTokens, type TokenReader } from './tokens.ts';
@@ -36,8 +37,10 @@ const CLAIMS = {
 };
 
 let tokens: TokenReader;
+let trusted: readonly ServiceKey[];
 beforeEach(() => {
-  tokens = createIdentityTokens([serviceKey], {} as OidcVerifier);
+  trusted = [serviceKey];
+  tokens = createIdentityTokens(() => trusted, {} as OidcVerifier, Fence.down());
 });
 const refusal = (text: string, nowMs: number): unknown => {
   try {
@@ -72,6 +75,18 @@ test('another text with the same signature is refused, also after the good one',
 test('another service does not know what this one has verified', () => {
   const text = tokenOf(CLAIMS);
   tokens.verification(text, NOW);
-  tokens = createIdentityTokens([], {} as OidcVerifier);
+  tokens = createIdentityTokens(() => [], {} as OidcVerifier, Fence.down());
+  expect(refusal(text, NOW)).toBe('INVALID_VERIFICATION_TOKEN');
+});
+
+test('a token whose key is gone is refused from then on, though it was verified before', () => {
+  const text = tokenOf(CLAIMS);
+  tokens.verification(text, NOW);
+  const other = createECDH('prime256v1');
+  other.generateKeys();
+  const next = { ...serviceKey, keyId: 'next', publicKey: other.getPublicKey('hex', 'compressed') };
+  trusted = [next, serviceKey];
+  expect(tokens.verification(text, NOW)).toMatchObject({ id: 'a token' });
+  trusted = [next];
   expect(refusal(text, NOW)).toBe('INVALID_VERIFICATION_TOKEN');
 });

@@ -21,7 +21,8 @@ export interface IdToken {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-const LEEWAY_MS = 60_000;
+/** By how much the clock of an issuer may be ahead. */
+export const CLOCK_LEEWAY_MS = 60_000;
 const SUBJECT_LENGTH_MAX = 255;
 const AUDIENCE_LENGTH_MAX = 255;
 const ISSUER_LENGTH_MAX = 512;
@@ -88,7 +89,7 @@ function refuseFuture(claims: Claims, name: 'nbf' | 'iat', problem: string, nowM
   const value = claims[name];
   if (value === undefined) return;
   if (!isNumericDate(value)) throw refuseToken(`the OIDC token has no usable ${name}`);
-  if (value * 1000 > nowMs + LEEWAY_MS) throw refuseToken(`the OIDC token ${problem}`);
+  if (value * 1000 > nowMs + CLOCK_LEEWAY_MS) throw refuseToken(`the OIDC token ${problem}`);
 }
 
 /** Seconds since the epoch, as far as a date can hold them. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { NewId, WebhookEndpointId } from '../../lib/ids.ts';
+import { isViolation } from '../../storage/integrity/apart.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Nodes } from '../nodes/node.ts';
 import type { ChainSettings } from '../settings.ts';
@@ -34,6 +35,8 @@ export interface Round {
   readonly lane: SendLane;
   /** What this process remembers of the lane's sends between rounds; nothing that would have to survive it. */
   readonly memory: LaneMemory;
+  /** Whether sends of organizations that are held after a restore are left out. Their nonces are theirs all the same. */
+  readonly isPartial?: boolean;
   /**
    * Writes down how far a send is and tells webhooks of a new state. Throws LaneLost when another process has the lane,
    * and SendGone when the send is not there any more.
@@ -54,6 +57,8 @@ export interface LaneMemory {
   readonly missingSince: Map<string, Since>;
   /** Since when, in milliseconds, a send may not begin that others in its lane do not wait for. */
   readonly heldSince: Map<string, number>;
+  /** When this process wrote down the first bytes of a send: one that has none again was put back from an older time. */
+  readonly begunAtMs: Map<string, number>;
 }
 
 /** Another process has taken the lane over: whatever was to be written is for it to find out. */
@@ -74,6 +79,13 @@ export async function unlessGone(work: () => Promise<unknown>): Promise<void> {
     if (!(error instanceof SendGone)) throw error;
   }
 }
+
+/** Whether organizations share the lane: the operator pays for all of them. */
+export const isShared = ({ chain, lane }: Pick<Round, 'chain' | 'lane'>): boolean =>
+  lane.lane === chain.operatorAddress;
+
+/** A record that is not genuine keeps the sends of one organization, and not those of others in the same lane. */
+export const isPassedOver = (round: Round, error: unknown): boolean => isShared(round) && isViolation(error);
 
 export const progressOf = ({ state, nonce, attempts, txHash, block, error, isOpen }: Send): SendProgress => ({
   state,

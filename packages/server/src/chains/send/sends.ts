@@ -9,8 +9,8 @@ export abstract class Sends {
   abstract hasHash(caip2: string, txHash: string): Promise<boolean>;
   abstract isTaken(caip2: string, txHash: string): Promise<boolean>;
   abstract onTheWay(caip2: string, lane: string): Promise<ReadonlyMap<string, number>>;
-  abstract refusedAt(caip2: string, lane: string, nonce: number): Promise<Send | undefined>;
-  abstract takenNonces(caip2: string, lane: string): Promise<ReadonlySet<number>>;
+  abstract refusedAt(caip2: string, lane: string, nonce: number, isShared?: boolean): Promise<Send | undefined>;
+  abstract takenNonces(caip2: string, lane: string, from?: number, isShared?: boolean): Promise<ReadonlySet<number>>;
 }
 
 export abstract class ContractInterfaces {

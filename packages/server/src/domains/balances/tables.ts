@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { MINUTE_MS } from '../../lib/clock.ts';
-import { defineTable, none, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -34,12 +34,15 @@ export interface BalanceBlockTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('balance_cursor', {
-    integrity: none('says how far a chain was read; what is told of it informs and moves nothing'),
+    integrity: authority('says which blocks are told of, and receivers credit what they are told', {
+      owner: 'a lease: another process looks at the chain, and tells of the same',
+      claimed_until_ms: 'a lease',
+    }),
     waits: [{ column: 'claimed_until_ms', longestMs: MINUTE_MS, where: sql`owner <> ''` }],
     erased: 'never',
   }),
   defineTable('balance_block', {
-    integrity: none('says which blocks were told of; what is told of them informs and moves nothing'),
+    integrity: authority('holds what is told when a chain undoes a block, and receivers credit what they are told'),
     erased: 'never',
   }),
 ];

@@ -4,6 +4,7 @@ import { networkOf } from '../../chains/networks.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { NewId, OrganizationId, WebhookEndpointId } from '../../lib/ids.ts';
+import { apart } from '../../storage/integrity/apart.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { BalanceCursor, BalancePlace, Holder } from './model.ts';
@@ -90,9 +91,7 @@ export class Watch {
   }
 
   async #cursor(): Promise<BalanceCursor | undefined> {
-    const { caip2, level } = this.#place;
-    const cursors = await this.#parts.storage.read(BalanceWatchReader).cursors();
-    return cursors.find((cursor) => cursor.caip2 === caip2 && cursor.level === level);
+    return await this.#parts.storage.read(BalanceWatchReader).cursor(this.#place);
   }
 
   /** With the newest block: what was before nobody has asked for. */
@@ -127,7 +126,7 @@ export class Watch {
     const news = newsOf(cursor, block, changes, holders);
     const number = Number(block.number);
     return await this.#write(cursor, { number, hash: block.hash, turn: cursor.turn }, news, async (store, told) => {
-      await store(BalanceWatchStore).keep(this.#place, { number, hash: block.hash, told: JSON.stringify(told) });
+      await store(BalanceWatchStore).keep(this.#place, { number, hash: block.hash, told });
       await store(BalanceWatchStore).forget(this.#place, number - KEPT_BLOCKS, number + 1);
     });
   }
@@ -144,7 +143,7 @@ export class Watch {
     const last = await balanceWatch.newestKept(this.#place, cursor.number + 1);
     const before = (await balanceWatch.newestKept(this.#place, cursor.number)) ?? (await this.#before(number));
     if (before === undefined) return false;
-    const news = last?.hash === cursor.hash ? (JSON.parse(last.told) as News[]) : [];
+    const news = last?.hash === cursor.hash ? last.told : [];
     const after = { number: before.number, hash: before.hash, turn: cursor.turn + 1 };
     return await this.#write(cursor, after, news.map(undoing), (store) =>
       store(BalanceWatchStore).forget(this.#place, 0, cursor.number),
@@ -193,12 +192,18 @@ export class Watch {
     for (let start = 0; start < unknown.length; start += LOOKED_UP_MAX) {
       const some = unknown.slice(start, start + LOOKED_UP_MAX);
       for (const key of some) holders.set(key, []);
-      const found = await this.#parts.storage.read(BalanceWatchReader).holders(some, this.#format);
-      for (const holder of found) {
+      for (const holder of await this.#holdersOf(some)) {
         if (!this.roots.has(holder.parentId ?? holder.organizationId)) continue;
         holders.set(holder.key, [...(holders.get(holder.key) ?? []), holder]);
       }
     }
+  }
+
+  /** An account that somebody else wrote into the database is nobody's, and keeps the others from nothing. */
+  async #holdersOf(keys: readonly string[]): Promise<readonly Holder[]> {
+    const { storage } = this.#parts;
+    const read = (some: readonly string[]) => storage.read(BalanceWatchReader).holders(some, this.#format);
+    return (await apart(keys, read)).results;
   }
 
   async #list(): Promise<readonly string[] | undefined> {

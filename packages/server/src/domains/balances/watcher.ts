@@ -7,7 +7,6 @@ import type { OrganizationId } from '../../lib/ids.ts';
 import { tellOnce } from '../../workers/away.ts';
 import { pause } from '../../workers/pause.ts';
 import type { WorkerObserver } from '../../workers/strategy.ts';
-import { chainsOf } from '../webhooks/filters.ts';
 import { BALANCE_EVENT_TYPES, type BalancePlace } from './model.ts';
 import type { BalanceSubscriber } from './store.ts';
 import { BalanceWatchReader, BalanceWatchStore } from './store.ts';
@@ -82,6 +81,9 @@ export class BalanceWatcher implements AsyncDisposable {
 
   async #look(): Promise<void> {
     await this.#guard(async () => {
+      // It tells everybody of the same blocks, so it waits for all of them to be accepted or goes on for all: what it tells
+      // those who are still held is stored, and not sent.
+      if (this.#parts.storage.fence.isWhole) return await this.#pauseAll();
       const subscribers = await this.#parts.storage.read(BalanceWatchReader).subscribers();
       const wanted = this.#wanted(subscribers);
       await this.#end(wanted, subscribers);
@@ -92,6 +94,12 @@ export class BalanceWatcher implements AsyncDisposable {
     this.#timer = setTimeout(() => {
       this.#looking = this.#look();
     }, LOOK_EVERY_MS).unref();
+  }
+
+  async #pauseAll(): Promise<void> {
+    for (const { stop } of this.#running.values()) stop();
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+    this.#running.clear();
   }
 
   /** Which of this process's chains are asked for at which level, and by whom. */
@@ -180,12 +188,8 @@ export class BalanceWatcher implements AsyncDisposable {
   }
 }
 
-/** Without a filter for chains an endpoint asks for all that there are. */
-const asksFor = ({ subscriptions }: BalanceSubscriber, { caip2, level }: BalancePlace): boolean =>
-  subscriptions.some(
-    ({ eventType, isActive, filtersJson }) =>
-      eventType === BALANCE_EVENT_TYPES[level] && isActive && (chainsOf(filtersJson)?.includes(caip2) ?? true),
-  );
+const asksFor = ({ asks }: BalanceSubscriber, { caip2, level }: BalancePlace): boolean =>
+  asks.some(({ eventType, chains }) => eventType === BALANCE_EVENT_TYPES[level] && (chains?.includes(caip2) ?? true));
 
 const keyOf = ({ caip2, level }: BalancePlace): string => `${caip2} ${level}`;
 

@@ -1,8 +1,9 @@
+import { verify } from 'node:crypto';
 import type { Static } from 'typebox';
 import { keyObject, verifyOnPool } from '../../authn/public-key.ts';
 import { parseDerSignature } from '../../authn/stamp-headers.ts';
 import { invalidField } from '../../lib/errors.ts';
-import type { Deployment, Operator, OperatorSet } from './model.ts';
+import type { Deployment, ManifestApproval, Operator, OperatorSet } from './model.ts';
 import type { ManifestApprovalParamsShape } from './shapes.ts';
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
@@ -38,6 +39,22 @@ export async function verifyApprovals(
       throw invalidField(`${field}.signature`, "must be a signature of the manifest by the operator's signing key");
     }),
   );
+}
+
+/** How many operators of the set have signed the manifest. Whatever else the database has among the approvals counts nothing. */
+export function countGenuine(
+  { manifest }: Pick<Deployment, 'manifest'>,
+  { operators }: OperatorSet,
+  approvals: readonly Pick<ManifestApproval, 'operatorId' | 'signature'>[],
+): number {
+  const bytes = Buffer.from(manifest);
+  const keys = new Map<string, string>(operators.map(({ id, signPublicKey }) => [id, signPublicKey]));
+  const genuine = approvals.filter(({ operatorId, signature }) => {
+    const publicKey = keys.get(operatorId);
+    if (publicKey === undefined) return false;
+    return verify('sha256', bytes, { key: keyObject('P256', publicKey), dsaEncoding: 'ieee-p1363' }, signature);
+  });
+  return new Set(genuine.map(({ operatorId }) => operatorId)).size;
 }
 
 /** What a text can mean: r and s as they are, or DER, which can be as long. */

@@ -15,7 +15,7 @@ declare module '../../describe/names.ts' {
 }
 
 interface Row {
-  readonly id: string;
+  readonly d_id: string;
   readonly manifest_id: string;
   readonly name: string;
 }
@@ -25,7 +25,8 @@ class DeploymentNames extends Reader {
     const found: Row[] = [];
     for (const some of chunks(ids, 500)) {
       const list = sql.join(some);
-      const { rows } = await sql<Row>`SELECT d.id, d.manifest_id, a.name FROM tvc_deployment d
+      const { rows } = await sql<Row>`SELECT /* partial tvc_deployment: manifests, which may be large */ d.id AS d_id,
+          d.manifest_id, a.* FROM tvc_deployment d
         JOIN tvc_app a ON a.organization_id = d.organization_id AND a.id = d.app_id
         WHERE d.organization_id = ${organizationId} AND (d.id IN (${list}) OR d.manifest_id IN (${list}))`.execute(
         this.db,
@@ -37,12 +38,12 @@ class DeploymentNames extends Reader {
 }
 
 export const names: readonly NameSource[] = [
-  tableSource('tvcApp', 'tvc_app', ['name'], (row) => ({ name: row['name'] as string })),
-  tableSource('tvcOperator', 'tvc_operator', ['name'], (row) => ({ name: row['name'] as string })),
+  tableSource('tvcApp', 'tvc_app', 'all', (row) => ({ name: row['name'] as string })),
+  tableSource('tvcOperator', 'tvc_operator', 'all', (row) => ({ name: row['name'] as string })),
   nameSource('tvcDeployment', async ({ read, organizationId }, ids) => {
     const rows = await read(DeploymentNames).ofIds(organizationId, ids);
     return new Map(
-      rows.flatMap(({ id, manifest_id, name }) => [id, manifest_id].map((key) => [key, { name }] as const)),
+      rows.flatMap(({ d_id, manifest_id, name }) => [d_id, manifest_id].map((key) => [key, { name }] as const)),
     );
   }),
 ];

@@ -13,8 +13,11 @@ import type {
 } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { bytesOf } from '../../storage/bytes-of.ts';
+import { amend, amendOne } from '../../storage/integrity/amend.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import { fetchPage } from '../../storage/keyset.ts';
 import { findRow, pageOfRows } from '../../storage/organization-rows.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type {
   DeployedApp,
@@ -84,6 +87,55 @@ const operatorIdsOf = (row: Selectable<TvcOperatorSetTable>): string[] => JSON.p
 
 /** The same for the same members, in whatever order they were named. */
 const digestOf = (operatorIds: readonly string[]): string => sha256Hex([...operatorIds].sort().join());
+
+const insertOperators = insertion('tvc-operator-insert', 'tvc_operator', [
+  'organization_id',
+  'id',
+  'name',
+  'sign_public_key',
+  'encrypt_public_key',
+  'key_source',
+  'created_at_ms',
+]);
+const insertOperatorSets = insertion('tvc-operator-set-insert', 'tvc_operator_set', [
+  'organization_id',
+  'id',
+  'name',
+  'threshold',
+  'operator_ids',
+  'members_digest',
+  'created_at_ms',
+]);
+const insertApps = insertion('tvc-app-insert', 'tvc_app', [
+  'organization_id',
+  'id',
+  'name',
+  'quorum_public_key',
+  'manifest_set_id',
+  'share_set_id',
+  'enable_egress',
+  'enable_debug_mode',
+  'live_deployment_id',
+  'created_at_ms',
+  'updated_at_ms',
+  'deleted_at_ms',
+]);
+const insertDeployments = insertion('tvc-deployment-insert', 'tvc_deployment', [
+  'organization_id',
+  'id',
+  'app_id',
+  'manifest_id',
+  'manifest',
+  'encrypted_pull_secret',
+  'replicas',
+  'approved_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+  'deleted_at_ms',
+]);
+
+/** Deployments that are read at once to be changed: each has a manifest. */
+const CHANGED_AT_ONCE = 20;
 
 /** Apps that run in enclaves elsewhere: who approves what of them, and what is live. */
 /** What is shown of an operator has about so many times the bytes of its id in a set. */
@@ -181,6 +233,7 @@ export class TvcReader extends Reader {
   ): Promise<OperatorSet | undefined> {
     const row = await this.db
       .selectFrom('tvc_operator_set')
+      .modifyFront(partial('its id, by which it is read whole'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('name', '=', name)
@@ -246,6 +299,7 @@ export class TvcReader extends Reader {
   async deploymentStates(organizationId: OrganizationId, appId: string, max: number): Promise<DeploymentState[]> {
     const rows = await this.db
       .selectFrom('tvc_deployment')
+      .modifyFront(partial('states to be shown, without the manifests'))
       .select(['id', 'replicas', 'approved_at_ms', 'updated_at_ms'])
       .where('organization_id', '=', organizationId)
       .where('app_id', '=', appId)
@@ -266,6 +320,7 @@ export class TvcReader extends Reader {
   async countDeployments(organizationId: OrganizationId, appId: string): Promise<number> {
     const { count } = await this.db
       .selectFrom('tvc_deployment')
+      .modifyFront(partial('a count'))
       .select(({ fn }) => fn.countAll().as('count'))
       .where('organization_id', '=', organizationId)
       .where('app_id', '=', appId)
@@ -278,6 +333,7 @@ export class TvcReader extends Reader {
   async hasOtherDeployment(organizationId: OrganizationId, { appId, id }: Deployment): Promise<boolean> {
     const row = await this.db
       .selectFrom('tvc_deployment')
+      .modifyFront(partial('whether another one is there, which can only refuse'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('app_id', '=', appId)
@@ -314,73 +370,65 @@ export class TvcStore extends TvcReader {
   static readonly writes = true;
 
   async insertOperator(organizationId: OrganizationId, operator: Operator): Promise<void> {
-    await this.db
-      .insertInto('tvc_operator')
-      .values({
-        organization_id: organizationId,
-        id: operator.id,
-        name: operator.name,
-        sign_public_key: operator.signPublicKey,
-        encrypt_public_key: operator.encryptPublicKey ?? null,
-        key_source: operator.keySource,
-        created_at_ms: operator.createdAtMs,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: operator.id,
+      name: operator.name,
+      sign_public_key: operator.signPublicKey,
+      encrypt_public_key: operator.encryptPublicKey ?? null,
+      key_source: operator.keySource,
+      created_at_ms: operator.createdAtMs,
+    };
+    await insertOperators(this.db, [row]);
   }
 
   async insertOperatorSet(organizationId: OrganizationId, set: OperatorSet): Promise<void> {
     const operatorIds = set.operators.map(({ id }) => id);
-    await this.db
-      .insertInto('tvc_operator_set')
-      .values({
-        organization_id: organizationId,
-        id: set.id,
-        name: set.name,
-        threshold: set.threshold,
-        operator_ids: JSON.stringify(operatorIds),
-        members_digest: digestOf(operatorIds),
-        created_at_ms: set.createdAtMs,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: set.id,
+      name: set.name,
+      threshold: set.threshold,
+      operator_ids: JSON.stringify(operatorIds),
+      members_digest: digestOf(operatorIds),
+      created_at_ms: set.createdAtMs,
+    };
+    await insertOperatorSets(this.db, [row]);
   }
 
   async insertApp(organizationId: OrganizationId, app: DeployedApp): Promise<void> {
-    await this.db
-      .insertInto('tvc_app')
-      .values({
-        organization_id: organizationId,
-        id: app.id,
-        name: app.name,
-        quorum_public_key: app.quorumPublicKey,
-        manifest_set_id: app.manifestSetId,
-        share_set_id: app.shareSetId,
-        enable_egress: app.enableEgress ? 1 : 0,
-        enable_debug_mode: app.enableDebugMode ? 1 : 0,
-        live_deployment_id: app.liveDeploymentId ?? null,
-        created_at_ms: app.createdAtMs,
-        updated_at_ms: app.updatedAtMs,
-        deleted_at_ms: app.deletedAtMs ?? null,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: app.id,
+      name: app.name,
+      quorum_public_key: app.quorumPublicKey,
+      manifest_set_id: app.manifestSetId,
+      share_set_id: app.shareSetId,
+      enable_egress: app.enableEgress ? 1 : 0,
+      enable_debug_mode: app.enableDebugMode ? 1 : 0,
+      live_deployment_id: app.liveDeploymentId ?? null,
+      created_at_ms: app.createdAtMs,
+      updated_at_ms: app.updatedAtMs,
+      deleted_at_ms: app.deletedAtMs ?? null,
+    };
+    await insertApps(this.db, [row]);
   }
 
   async insertDeployment(organizationId: OrganizationId, deployment: Deployment): Promise<void> {
-    await this.db
-      .insertInto('tvc_deployment')
-      .values({
-        organization_id: organizationId,
-        id: deployment.id,
-        app_id: deployment.appId,
-        manifest_id: deployment.manifestId,
-        manifest: deployment.manifest,
-        encrypted_pull_secret: deployment.encryptedPullSecret ?? null,
-        replicas: deployment.replicas,
-        approved_at_ms: deployment.approvedAtMs ?? null,
-        created_at_ms: deployment.createdAtMs,
-        updated_at_ms: deployment.updatedAtMs,
-        deleted_at_ms: deployment.deletedAtMs ?? null,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: deployment.id,
+      app_id: deployment.appId,
+      manifest_id: deployment.manifestId,
+      manifest: deployment.manifest,
+      encrypted_pull_secret: deployment.encryptedPullSecret ?? null,
+      replicas: deployment.replicas,
+      approved_at_ms: deployment.approvedAtMs ?? null,
+      created_at_ms: deployment.createdAtMs,
+      updated_at_ms: deployment.updatedAtMs,
+      deleted_at_ms: deployment.deletedAtMs ?? null,
+    };
+    await insertDeployments(this.db, [row]);
   }
 
   /** Keeps the first approval of an operator and answers its id, whichever one it was. */
@@ -409,14 +457,9 @@ export class TvcStore extends TvcReader {
 
   /** Answers false if it was approved before. */
   async markApproved(organizationId: OrganizationId, deploymentId: string, nowMs: number): Promise<boolean> {
-    const marked = await this.db
-      .updateTable('tvc_deployment')
-      .set({ approved_at_ms: nowMs, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', deploymentId)
-      .where('approved_at_ms', 'is', null)
-      .executeTakeFirst();
-    return marked.numUpdatedRows > 0n;
+    const condition = sql`organization_id = ${organizationId} AND id = ${deploymentId} AND approved_at_ms IS NULL`;
+    const change = () => ({ approved_at_ms: nowMs, updated_at_ms: nowMs });
+    return (await amend(this.db, 'tvc_deployment', condition, change)).length > 0;
   }
 
   /** Answers false if the app has a live deployment already. */
@@ -425,15 +468,10 @@ export class TvcStore extends TvcReader {
     { id, appId }: Pick<Deployment, 'id' | 'appId'>,
     nowMs: number,
   ): Promise<boolean> {
-    const set = await this.db
-      .updateTable('tvc_app')
-      .set({ live_deployment_id: id, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', appId)
-      .where('live_deployment_id', 'is', null)
-      .where('deleted_at_ms', 'is', null)
-      .executeTakeFirst();
-    return set.numUpdatedRows > 0n;
+    const condition = sql`organization_id = ${organizationId} AND id = ${appId}
+      AND live_deployment_id IS NULL AND deleted_at_ms IS NULL`;
+    const change = () => ({ live_deployment_id: id, updated_at_ms: nowMs });
+    return (await amend(this.db, 'tvc_app', condition, change)).length > 0;
   }
 
   async setLive(
@@ -442,12 +480,11 @@ export class TvcStore extends TvcReader {
     deploymentId: DeploymentId | undefined,
     nowMs: number,
   ): Promise<void> {
-    await this.db
-      .updateTable('tvc_app')
-      .set({ live_deployment_id: deploymentId ?? null, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', appId)
-      .execute();
+    const key = { organization_id: organizationId, id: appId };
+    await amendOne(this.db, 'tvc_app', key, () => ({
+      live_deployment_id: deploymentId ?? null,
+      updated_at_ms: nowMs,
+    }));
   }
 
   /** Marks a deployment as deleted, or takes the mark away. */
@@ -457,28 +494,21 @@ export class TvcStore extends TvcReader {
     deletedAtMs: number | undefined,
     nowMs: number,
   ): Promise<void> {
-    await this.db
-      .updateTable('tvc_deployment')
-      .set({ deleted_at_ms: deletedAtMs ?? null, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', deploymentId)
-      .execute();
+    const key = { organization_id: organizationId, id: deploymentId };
+    await amendOne(this.db, 'tvc_deployment', key, () => ({
+      deleted_at_ms: deletedAtMs ?? null,
+      updated_at_ms: nowMs,
+    }));
   }
 
   /** Marks an app and all its deployments as deleted; none of them is live any more. */
   async deleteApp(organizationId: OrganizationId, appId: DeployedAppId, nowMs: number): Promise<void> {
-    await this.db
-      .updateTable('tvc_app')
-      .set({ live_deployment_id: null, deleted_at_ms: nowMs, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', appId)
-      .execute();
-    await this.db
-      .updateTable('tvc_deployment')
-      .set({ deleted_at_ms: nowMs, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('app_id', '=', appId)
-      .where('deleted_at_ms', 'is', null)
-      .execute();
+    const deleted = { deleted_at_ms: nowMs, updated_at_ms: nowMs };
+    const key = { organization_id: organizationId, id: appId };
+    await amendOne(this.db, 'tvc_app', key, () => ({ ...deleted, live_deployment_id: null }));
+    const left = sql`organization_id = ${organizationId} AND app_id = ${appId} AND deleted_at_ms IS NULL`;
+    const some = sql`organization_id = ${organizationId}
+      AND id IN (SELECT id FROM tvc_deployment WHERE ${left} LIMIT ${CHANGED_AT_ONCE})`;
+    while ((await amend(this.db, 'tvc_deployment', some, () => deleted)).length > 0);
   }
 }

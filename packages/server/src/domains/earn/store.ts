@@ -1,8 +1,10 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { SendBlock } from '../../chains/send/model.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { EarnRequestId, OrganizationId, SendId } from '../../lib/ids.ts';
+import { amendOne } from '../../storage/integrity/amend.ts';
 import { findRow } from '../../storage/organization-rows.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { ChainSendTable } from '../sends/tables.ts';
 import type { EarnMovement, EarnProvider, EarnRequest, EarnRequestKind, EarnTotals, EarnWrapper } from './model.ts';
@@ -39,6 +41,37 @@ const toRequest = (row: Selectable<EarnRequestTable>): EarnRequest => ({
   sendId: (row.send_id as SendId | null) ?? undefined,
   createdAtMs: row.created_at_ms,
 });
+
+const insertWrappers = insertion('earn-wrapper-insert', 'earn_wrapper', [
+  'organization_id',
+  'caip2',
+  'wrapper_address',
+  'splitter_address',
+  'vault_address',
+  'provider',
+  'asset_address',
+  'asset_symbol',
+  'asset_decimals',
+  'client_fee_bps',
+  'client_fee_wallet',
+  'service_fee_bps',
+  'service_fee_wallet',
+  'deposits_disabled',
+  'deploy_request_id',
+  'created_at_ms',
+  'updated_at_ms',
+]);
+const insertRequests = insertion('earn-request-insert', 'earn_request', [
+  'organization_id',
+  'id',
+  'kind',
+  'caip2',
+  'wrapper_address',
+  'wallet_address',
+  'amount',
+  'send_id',
+  'created_at_ms',
+]);
 
 /** Fee wrappers of organizations, and what was asked of them. */
 export class EarnReader extends Reader {
@@ -88,7 +121,6 @@ export class EarnReader extends Reader {
   async totals(organizationIds: readonly OrganizationId[], walletAddress: string): Promise<EarnTotals[]> {
     if (organizationIds.length === 0) return [];
     const rows = await this.#ledger(organizationIds, walletAddress)
-      .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
       .select(['chain_send.block', 'chain_send.tx_hash'])
       .orderBy('earn_request.id')
       .execute();
@@ -110,7 +142,6 @@ export class EarnReader extends Reader {
   ): Promise<EarnMovement[]> {
     if (organizationIds.length === 0) return [];
     const rows = await this.#ledger(organizationIds, walletAddress)
-      .select(['earn_request.caip2', 'earn_request.wrapper_address', 'earn_request.kind', 'earn_request.amount'])
       .select(['chain_send.block', 'chain_send.tx_hash', 'chain_send.updated_at_ms'])
       .orderBy('earn_request.id', 'desc')
       .limit(limit)
@@ -133,6 +164,8 @@ export class EarnReader extends Reader {
   #ledger(organizationIds: readonly OrganizationId[], walletAddress: string) {
     return this.db
       .selectFrom('earn_request')
+      .modifyFront(sql`/* partial chain_send: what is shown of the past; its bytes are long */`)
+      .selectAll('earn_request')
       .innerJoin('chain_send', (join) =>
         join
           .onRef('chain_send.organization_id', '=', 'earn_request.organization_id')
@@ -160,9 +193,8 @@ export class EarnStore extends EarnReader {
   static readonly writes = true;
 
   async insertWrapper(wrapper: EarnWrapper): Promise<void> {
-    await this.db
-      .insertInto('earn_wrapper')
-      .values({
+    await insertWrappers(this.db, [
+      {
         organization_id: wrapper.organizationId,
         caip2: wrapper.caip2,
         wrapper_address: wrapper.wrapperAddress,
@@ -180,8 +212,8 @@ export class EarnStore extends EarnReader {
         deploy_request_id: wrapper.deployRequestId,
         created_at_ms: wrapper.createdAtMs,
         updated_at_ms: wrapper.updatedAtMs,
-      })
-      .execute();
+      },
+    ]);
   }
 
   /**
@@ -206,20 +238,17 @@ export class EarnStore extends EarnReader {
     await this.#update(wrapper, { deposits_disabled: isDisabled ? 1 : 0, updated_at_ms: nowMs });
   }
 
-  async #update({ organizationId, caip2, wrapperAddress }: EarnWrapper, change: object): Promise<void> {
-    await this.db
-      .updateTable('earn_wrapper')
-      .set(change)
-      .where('organization_id', '=', organizationId)
-      .where('caip2', '=', caip2)
-      .where('wrapper_address', '=', wrapperAddress)
-      .execute();
+  async #update(
+    { organizationId, caip2, wrapperAddress }: EarnWrapper,
+    change: Partial<Selectable<EarnWrapperTable>>,
+  ): Promise<void> {
+    const key = { organization_id: organizationId, caip2, wrapper_address: wrapperAddress };
+    await amendOne(this.db, 'earn_wrapper', key, () => change);
   }
 
   async insertRequest(request: EarnRequest): Promise<void> {
-    await this.db
-      .insertInto('earn_request')
-      .values({
+    await insertRequests(this.db, [
+      {
         organization_id: request.organizationId,
         id: request.id,
         kind: request.kind,
@@ -229,7 +258,7 @@ export class EarnStore extends EarnReader {
         amount: request.amount,
         send_id: request.sendId ?? null,
         created_at_ms: request.createdAtMs,
-      })
-      .execute();
+      },
+    ]);
   }
 }

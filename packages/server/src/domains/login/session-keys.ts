@@ -45,13 +45,12 @@ export async function addSessionKey(
   const { store, newId, nowMs } = context;
   const { organizationId } = place;
   await store(UserStore).lock(organizationId, userId, nowMs);
-  const held = store(CredentialStore).heldKeys(organizationId, userId);
-  const own = held ?? (await store(CredentialStore).apiKeysOfUser(organizationId, userId));
+  const own = await store(CredentialStore).keysOfHeldUser(organizationId, userId);
   const family = own.filter(({ type }) => type === key.type);
   const same = family.find(({ publicKey }) => publicKey === key.publicKey);
   requireOwnProfile(context.actor, family, key);
   const removed = key.invalidateExisting ? family.filter((known) => known !== same).map(({ id }) => id) : [];
-  await store(CredentialStore).deleteReplacedKeys(organizationId, removed, removedBy(context.actor));
+  await store(CredentialStore).deleteReplacedKeys(organizationId, userId, removed, removedBy(context.actor));
   await store(TreeStore).remove(organizationId, removed);
   const expiresAtMs = nowMs + key.seconds * 1000;
   // A key that has stamped keeps its age: copies of it elsewhere in the tree must not become the older ones.

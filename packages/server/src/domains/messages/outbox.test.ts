@@ -35,6 +35,7 @@ beforeEach(async () => {
     lockFile: join(folder, 'lock'),
     nowMs: NOW,
   });
+  storage.fence.load([], new Set());
   keyring = await createKeyring({ rootKey: `file:${join(folder, 'root.key')}`, create: true });
   organization.wrappedKey = await keyring.createOrganizationKey(organization.id);
   const common = { parentId: undefined, name: 'x', rootThreshold: 1, rootUserIds: [], authorityVersion: 1 };

@@ -1,6 +1,7 @@
 import { type Keyring, KeyringError } from '@custos/keyring';
 import type { MessageSettings } from '../../config/message-ways.ts';
 import { SealedReader } from '../../core/store/sealed.ts';
+import { holdOf } from '../../fence/hold.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
@@ -67,7 +68,12 @@ export class Outbox implements AsyncDisposable {
     const { clock, elapsed } = parts;
     const observe = tellOnce((error) => parts.observe.unavailable('outbox', error));
     this.#senders = senders;
-    this.#worker = new LeasedWorker(messageStrategy(parts, senders), { clock, elapsed, observe });
+    this.#worker = new LeasedWorker(messageStrategy(parts, senders), {
+      clock,
+      elapsed,
+      hold: holdOf(parts.storage),
+      observe,
+    });
   }
 
   start(): void {
@@ -101,16 +107,21 @@ function messageStrategy(parts: OutboxParts, senders: Senders): Strategy<Channel
     pollEveryMs: 1000,
     // A stop as a whole has ten seconds.
     stopMs: 6000,
+    whose: ({ message }) => message.organizationId,
+    tidiesMeanwhile: 'it only forgets what became of old mails',
     async recover() {
       // The embedded database has one process: who else has claimed something was killed.
       if (storage.kind === 'sqlite') await storage.write((store) => store(MessageStore).releaseAll());
     },
     async due(nowMs) {
-      const isDue = await Promise.all(TOPICS.map(({ key }) => storage.read(MessageReader).isDue(key, nowMs)));
+      const isDue = await Promise.all(
+        TOPICS.map(({ key }) => storage.read(MessageReader).isDue(key, nowMs, storage.fence.scope)),
+      );
       return TOPICS.filter((_topic, index) => isDue[index]);
     },
     async claim({ key: channel }, room, nowMs, untilMs) {
-      const messages = await storage.write((store) => store(MessageStore).claim(channel, room, nowMs, untilMs));
+      const { scope } = storage.fence;
+      const messages = await storage.write((store) => store(MessageStore).claim(channel, room, nowMs, untilMs, scope));
       return messages.map((message) => ({
         key: `${message.organizationId} ${message.id}`,
         group: channel,

@@ -2,6 +2,10 @@ import { type Selectable, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { type Backlog, readBacklog } from '../../storage/backlog.ts';
+import { inScope } from '../../storage/fence-scope.ts';
+import { amendOne } from '../../storage/integrity/amend.ts';
+import { oneByOne, readEach } from '../../storage/integrity/one-by-one.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
 import { change, insertion, statement, variants } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
@@ -106,11 +110,21 @@ const firstDue = statement(
   (db, { channel, nowMs }: { readonly channel: string; readonly nowMs: number }) =>
     db
       .selectFrom('outbox_message')
+      .modifyFront(partial('whether there is work'))
       .select('id')
       .where('channel', '=', channel)
       .where('next_attempt_at_ms', '<=', nowMs)
       .where('claimed_until_ms', '<=', nowMs)
       .limit(1),
+);
+const firstDueInScope = statement(
+  'outbox-due-in-scope',
+  (db, { channel, nowMs, scope }: { readonly channel: string; readonly nowMs: number; readonly scope: string }) => {
+    const query = sql<{ id: string }>`SELECT /* partial: whether there is work */ id FROM outbox_message
+      WHERE channel = ${channel} AND next_attempt_at_ms <= ${nowMs} AND claimed_until_ms <= ${nowMs}
+        ${inScope(sql`outbox_message.organization_id`, scope)} LIMIT 1`;
+    return { compile: () => query.compile(db) };
+  },
 );
 const insertMessages = insertion('outbox-insert', 'outbox_message', [
   'organization_id',
@@ -128,18 +142,37 @@ interface Due extends Record<string, unknown> {
   readonly limit: number;
   readonly nowMs: number;
   readonly untilMs: number;
+  /** Used in the variant that has it in its name. */
+  readonly scope: string | undefined;
 }
+const SCOPED = ' in scope';
 /** Materialized, so that it is read once: rows that another process is about to claim are passed over. */
 const claimDue = variants<Due, Selectable<OutboxMessageTable>>(
-  (_db, { channel, limit, nowMs, untilMs }, kind) => sql<Selectable<OutboxMessageTable>>`
+  (_db, { channel, limit, nowMs, untilMs, scope }, variant) => sql<Selectable<OutboxMessageTable>>`
       WITH due AS MATERIALIZED (
         SELECT organization_id, id FROM outbox_message
         WHERE channel = ${channel} AND next_attempt_at_ms <= ${nowMs} AND claimed_until_ms <= ${nowMs}
+        ${variant.endsWith(SCOPED) ? inScope(sql`outbox_message.organization_id`, scope) : sql``}
         ORDER BY next_attempt_at_ms, id LIMIT ${limit}
-        ${kind === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``})
-      UPDATE outbox_message SET claimed_until_ms = ${untilMs}
+        ${variant.startsWith('postgres') ? sql`FOR UPDATE SKIP LOCKED` : sql``})
+      UPDATE /* unmarked: a lease */ outbox_message SET claimed_until_ms = ${untilMs}
       WHERE (organization_id, id) IN (SELECT organization_id, id FROM due)
-      RETURNING *`,
+      RETURNING ${oneByOne('a message that is not genuine keeps no other')} *`,
+);
+/** So often is claimed anew where some were not genuine. */
+const CLAIMS_MAX = 20;
+/** Until one that is not genuine is looked at, and reported, again. */
+const ASIDE_MS = 60 * 60 * 1000;
+const keyOf = ({ organization_id, id }: Selectable<OutboxMessageTable>) => ({ organizationId: organization_id, id });
+const setAside = change(
+  'outbox-set-aside',
+  (db, { organizationId, id, untilMs }: { organizationId: string; id: string; untilMs: number }) =>
+    db
+      .updateTable('outbox_message')
+      .set({ claimed_until_ms: untilMs })
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .modifyEnd(sql`/* unmarked: a lease */`),
 );
 interface Held extends Record<string, unknown> {
   readonly organizationId: string;
@@ -182,12 +215,16 @@ export class MessageReader extends Reader {
       .executeTakeFirst();
     const { rows } = await sql<{ failed: number | string }>`SELECT COUNT(*) AS failed FROM email_event
       WHERE created_at_ms >= ${sinceMs} AND event_type IN ('refused', 'expired', 'bounced')`.execute(this.db);
-    return { lastSentAtMs: sent?.created_at_ms, failed: Number(rows[0]?.failed ?? 0) };
+    return { lastSentAtMs: sent && Number(sent.created_at_ms), failed: Number(rows[0]?.failed ?? 0) };
   }
 
   /** Whether anybody's message of this channel waits for somebody to hand it over. */
-  async isDue(channel: Channel, nowMs: number): Promise<boolean> {
-    return (await firstDue(this.db, { channel, nowMs })).length > 0;
+  async isDue(channel: Channel, nowMs: number, scope?: string): Promise<boolean> {
+    const found =
+      scope === undefined
+        ? await firstDue(this.db, { channel, nowMs })
+        : await firstDueInScope(this.db, { channel, nowMs, scope });
+    return found.length > 0;
   }
 
   /** What became of the mails to one address, newest first. */
@@ -215,6 +252,7 @@ export class MessageReader extends Reader {
     const row = await this.db
       .selectFrom('email_event')
       .innerJoin('organization', 'organization.id', 'email_event.organization_id')
+      .modifyFront(partial('where to list what became of a mail, which decides nothing'))
       .select(['email_event.organization_id', 'email_event.from_address', 'email_event.to_address'])
       .where('email_event.created_at_ms', '>=', fromMs)
       .where('email_event.created_at_ms', '<=', fromMs + SENT_WITHIN_MS)
@@ -288,20 +326,33 @@ export class MessageStore extends MessageReader {
 
   /**
    * Takes due messages of any organization, new ones first and then the longest due, so that nobody else hands them
-   * over meanwhile.
+   * over meanwhile. One that somebody else wrote is reported and set aside, and another is taken in its place: wherever it
+   * stands in the queue, it stops nobody. With a scope, of those organizations alone that a restore was accepted for.
    */
-  async claim(channel: Channel, limit: number, nowMs: number, untilMs: number): Promise<ClaimedMessage[]> {
-    const rows = await claimDue(this.kind)(this.db, { channel, limit, nowMs, untilMs });
-    return rows.map(toClaimed);
+  async claim(
+    channel: Channel,
+    limit: number,
+    nowMs: number,
+    untilMs: number,
+    scope?: string,
+  ): Promise<ClaimedMessage[]> {
+    const claiming = claimDue(scope === undefined ? this.kind : `${this.kind}${SCOPED}`);
+    const claimed: ClaimedMessage[] = [];
+    for (let attempt = 0; attempt < CLAIMS_MAX && claimed.length < limit; attempt += 1) {
+      const rows = await claiming(this.db, { channel, limit: limit - claimed.length, nowMs, untilMs, scope });
+      const { items, refused } = readEach(this.db, { table: 'outbox_message' }, rows, toClaimed);
+      claimed.push(...items);
+      if (refused.length === 0) break;
+      for (const row of refused) await setAside(this.db, { ...keyOf(row), untilMs: nowMs + ASIDE_MS });
+    }
+    return claimed;
   }
 
   /** Ends the claims of processes that are gone; for a database that has one process at a time. */
   async releaseAll(): Promise<void> {
-    await this.db
-      .updateTable('outbox_message')
-      .set({ claimed_until_ms: 0 })
-      .where('claimed_until_ms', '>', 0)
-      .execute();
+    await sql`UPDATE /* unmarked: a lease */ outbox_message SET claimed_until_ms = 0 WHERE claimed_until_ms > 0`.execute(
+      this.db,
+    );
   }
 
   /** Forgets a message; false when the claim is over and the message another one's. */
@@ -315,14 +366,12 @@ export class MessageStore extends MessageReader {
     attempts: number,
     nextAttemptAtMs: number,
   ): Promise<boolean> {
-    const { numUpdatedRows } = await this.db
-      .updateTable('outbox_message')
-      .set({ attempts, next_attempt_at_ms: nextAttemptAtMs, claimed_until_ms: 0 })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', id)
-      .where('claimed_until_ms', '=', claimedUntilMs)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows === 1n;
+    let isOurs = false;
+    await amendOne(this.db, 'outbox_message', { organization_id: organizationId, id }, (message) => {
+      isOurs = message.claimed_until_ms === claimedUntilMs;
+      return isOurs ? { attempts, next_attempt_at_ms: nextAttemptAtMs, claimed_until_ms: 0 } : undefined;
+    });
+    return isOurs;
   }
 
   async insertEmailEvent(organizationId: OrganizationId, event: EmailEvent): Promise<void> {

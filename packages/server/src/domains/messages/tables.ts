@@ -52,7 +52,9 @@ export interface DevMessageTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('outbox_message', {
-    integrity: authority('is sent in the name of the organization, with codes and links in it'),
+    integrity: authority('is sent in the name of the organization, with codes and links in it', {
+      claimed_until_ms: 'a lease: a message is handed over later, or once more, and is still the same',
+    }),
     sealed: [{ column: 'sealed_message', kind: 'outbox-message' }],
     waits: [
       { column: 'claimed_until_ms', longestMs: 2 * MINUTE_MS },

@@ -9,7 +9,7 @@ declare module '../../describe/names.ts' {
 }
 
 export const names: readonly NameSource[] = [
-  tableSource('onRampCredential', 'on_ramp_credential', ['provider'], (row) => ({
+  tableSource('onRampCredential', 'on_ramp_credential', 'all', (row) => ({
     name: providerName(row['provider'] as string),
   })),
 ];

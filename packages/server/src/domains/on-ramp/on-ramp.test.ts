@@ -6,6 +6,7 @@ import { fakeStores } from '../../../test/harness/fake-stores.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Organization } from '../../core/model.ts';
 import { randomId } from '../../lib/ids.ts';
+import { Fence } from '../../storage/fence.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Stores } from '../../storage/stores.ts';
 import type { OnRampTransaction } from './model.ts';
@@ -47,10 +48,11 @@ const release = (): void => {
   for (const response of held.splice(0)) response.end('[{"status":"completed"}]');
 };
 
-function newOnRamp() {
+function newOnRamp(fence = Fence.down()) {
   const setStatus = vi.fn(async () => {});
   const credential = { id: 'credential', provider: PROVIDER, publishableApiKey: 'pk' };
   const storage = {
+    fence,
     read: fakeStores([OnRampReader, { findCredential: async () => credential }]),
     write: (unit: (store: Stores) => Promise<void>) => unit(fakeStores([OnRampStore, { setStatus }])),
   } as unknown as Storage;
@@ -84,6 +86,13 @@ test('whoever asks about the same transaction at once shares one question', asyn
   await arrived(1);
   release();
   expect(await again).toBe('COMPLETED');
+});
+
+test('for an organization that is held after a restore nobody is asked', async () => {
+  const { onRamp, setStatus } = newOnRamp(new Fence());
+  const transaction = transactionOf();
+  expect(await onRamp.refresh(organization, transaction)).toBe(transaction.status);
+  expect([held.length, setStatus.mock.calls.length]).toEqual([0, 0]);
 });
 
 test('one organization takes no more than its part', async () => {

@@ -67,6 +67,8 @@ export function createOnRamp({ config, storage, keyring, clock }: OnRampParts): 
       const { id, status } = transaction;
       // Only this one is for good: whoever failed, or waited for a day, may still pay by the same link.
       if (status === 'COMPLETED') return Promise.resolve(status);
+      // Nobody outside is asked for an organization that is held after a restore.
+      if (storage.fence.holds(organization)) return Promise.resolve(status);
       const known = running.get(id);
       if (known !== undefined) return known;
       const last = answers.get(id);

@@ -2,7 +2,9 @@ import type { Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { FiatOnRampCredentialId, OnRampTransactionId, OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { amendOne } from '../../storage/integrity/amend.ts';
 import { findRow, pageOfRows } from '../../storage/organization-rows.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import { bury } from '../../storage/tombstones.ts';
 import type { OnRampCredential, OnRampProvider, OnRampStatus, OnRampTransaction } from './model.ts';
@@ -33,6 +35,21 @@ const toChange = (credential: OnRampCredential) => ({
   sealed_private_key: credential.sealedPrivateKey ?? null,
   updated_at_ms: credential.updatedAtMs,
 });
+
+const insertCredentials = insertion('on-ramp-credential-insert', 'on_ramp_credential', [
+  'organization_id',
+  'id',
+  'provider',
+  'project_id',
+  'publishable_api_key',
+  'encrypted_secret_api_key',
+  'encrypted_private_api_key',
+  'sealed_secret_key',
+  'sealed_private_key',
+  'is_sandbox',
+  'created_at_ms',
+  'updated_at_ms',
+]);
 
 const toTransaction = (row: Selectable<OnRampTransactionTable>): OnRampTransaction => ({
   id: row.id as OnRampTransactionId,
@@ -94,26 +111,20 @@ export class OnRampStore extends OnRampReader {
   static readonly writes = true;
 
   async insertCredential(organizationId: OrganizationId, credential: OnRampCredential): Promise<void> {
-    await this.db
-      .insertInto('on_ramp_credential')
-      .values({
-        organization_id: organizationId,
-        id: credential.id,
-        ...toChange(credential),
-        is_sandbox: credential.isSandbox ? 1 : 0,
-        created_at_ms: credential.createdAtMs,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: credential.id,
+      ...toChange(credential),
+      is_sandbox: credential.isSandbox ? 1 : 0,
+      created_at_ms: credential.createdAtMs,
+    };
+    await insertCredentials(this.db, [row]);
   }
 
   async updateCredential(organizationId: OrganizationId, credential: OnRampCredential): Promise<void> {
-    const updated = await this.db
-      .updateTable('on_ramp_credential')
-      .set(toChange(credential))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', credential.id)
-      .executeTakeFirst();
-    if (updated.numUpdatedRows === 0n) throw credentialNotFound();
+    const key = { organization_id: organizationId, id: credential.id };
+    const updated = await amendOne(this.db, 'on_ramp_credential', key, () => toChange(credential));
+    if (updated === undefined) throw credentialNotFound();
   }
 
   async deleteCredential(organizationId: OrganizationId, credentialId: string): Promise<void> {

@@ -2,7 +2,10 @@ import type { Selectable } from 'kysely';
 import { ApiError } from '../../lib/errors.ts';
 import type { InvitationId, OrganizationId, TagId, UserId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { amendOne } from '../../storage/integrity/amend.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { Invitation } from './model.ts';
 import type { InvitationTable } from './tables.ts';
@@ -22,6 +25,21 @@ const toInvitation = (row: Selectable<InvitationTable>): Invitation => ({
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
+
+const insertInvitations = insertion('invitation-insert', 'invitation', [
+  'organization_id',
+  'id',
+  'receiver_user_name',
+  'receiver_email',
+  'receiver_user_tags',
+  'access_type',
+  'status',
+  'sender_user_id',
+  'secret_hash',
+  'expires_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+]);
 
 export class InvitationReader extends Reader {
   async get(organizationId: OrganizationId, invitationId: string): Promise<Invitation> {
@@ -63,6 +81,7 @@ export class InvitationReader extends Reader {
   async countOpen(organizationId: OrganizationId, nowMs: number): Promise<number> {
     const row = await this.db
       .selectFrom('invitation')
+      .modifyFront(partial('a count, which a limit is compared with'))
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('organization_id', '=', organizationId)
       .where('status', '=', 'INVITATION_STATUS_CREATED')
@@ -76,25 +95,23 @@ export class InvitationStore extends InvitationReader {
   static readonly writes = true;
 
   async insert(organizationId: OrganizationId, invitations: readonly Invitation[]): Promise<void> {
-    await this.db
-      .insertInto('invitation')
-      .values(
-        invitations.map((invitation) => ({
-          organization_id: organizationId,
-          id: invitation.id,
-          receiver_user_name: invitation.receiverUserName,
-          receiver_email: invitation.receiverEmail,
-          receiver_user_tags: JSON.stringify(invitation.receiverUserTags),
-          access_type: invitation.accessType,
-          status: invitation.status,
-          sender_user_id: invitation.senderUserId,
-          secret_hash: invitation.link?.secretHash ?? null,
-          expires_at_ms: invitation.link?.expiresAtMs ?? null,
-          created_at_ms: invitation.createdAtMs,
-          updated_at_ms: invitation.updatedAtMs,
-        })),
-      )
-      .execute();
+    await insertInvitations(
+      this.db,
+      invitations.map((invitation) => ({
+        organization_id: organizationId,
+        id: invitation.id,
+        receiver_user_name: invitation.receiverUserName,
+        receiver_email: invitation.receiverEmail,
+        receiver_user_tags: JSON.stringify(invitation.receiverUserTags),
+        access_type: invitation.accessType,
+        status: invitation.status,
+        sender_user_id: invitation.senderUserId,
+        secret_hash: invitation.link?.secretHash ?? null,
+        expires_at_ms: invitation.link?.expiresAtMs ?? null,
+        created_at_ms: invitation.createdAtMs,
+        updated_at_ms: invitation.updatedAtMs,
+      })),
+    );
   }
 
   /** Ends an invitation that is open; false when somebody else has ended it. */
@@ -104,13 +121,11 @@ export class InvitationStore extends InvitationReader {
     status: Exclude<Invitation['status'], 'INVITATION_STATUS_CREATED'>,
     nowMs: number,
   ): Promise<boolean> {
-    const { numUpdatedRows } = await this.db
-      .updateTable('invitation')
-      .set({ status, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', invitationId)
-      .where('status', '=', 'INVITATION_STATUS_CREATED')
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows === 1n;
+    let isEnded = false;
+    await amendOne(this.db, 'invitation', { organization_id: organizationId, id: invitationId }, (invitation) => {
+      isEnded = invitation.status === 'INVITATION_STATUS_CREATED';
+      return isEnded ? { status, updated_at_ms: nowMs } : undefined;
+    });
+    return isEnded;
   }
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type TreeKind, treeValue } from '../../core/store/tree.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
 import { Reader } from '../../storage/store.ts';
 import { hasText, idsBeginWith, PREFIX_MIN, SEARCHED_MAX, valuesBeginWith } from '../../storage/text-match.ts';
@@ -78,7 +79,9 @@ export class SubOrganizationReader extends Reader {
   ): Promise<{ readonly ids: readonly string[]; readonly isPartial: boolean }> {
     const byTree = await Promise.all(
       KINDS.filter(({ lengthMin }) => text.length >= lengthMin).map(async ({ kind }) => {
-        const { rows } = await sql<{ id: string }>`SELECT DISTINCT organization_id AS id FROM tree_entry
+        const { rows } = await sql<{
+          id: string;
+        }>`SELECT /* partial: ids of a search */ DISTINCT organization_id AS id FROM tree_entry
           WHERE root_id = ${parentId} AND kind = ${kind} AND organization_id <> ${parentId}
             AND ${valuesBeginWith('value', treeValue(kind, addressCase(kind, text)))}
           LIMIT ${foundMax + 1}`.execute(this.db);
@@ -93,7 +96,9 @@ export class SubOrganizationReader extends Reader {
             .where(isId)
             .limit(foundMax + 1)
             .execute();
-    const { rows: byName } = await sql<{ id: string }>`SELECT id FROM (SELECT id, name FROM organization
+    const { rows: byName } = await sql<{
+      id: string;
+    }>`SELECT /* partial: ids of a search */ id FROM (SELECT id, name FROM organization
         WHERE parent_id = ${parentId} AND deleted_at_ms IS NULL ORDER BY id DESC LIMIT ${SEARCHED_MAX}) AS newest
       WHERE ${hasText(this.kind, ['name'], text)} ORDER BY id DESC LIMIT ${foundMax + 1}`.execute(this.db);
     const beyond = await this.#live(parentId).orderBy('id', 'desc').limit(1).offset(SEARCHED_MAX).execute();
@@ -107,6 +112,7 @@ export class SubOrganizationReader extends Reader {
   #live(parentId: OrganizationId) {
     return this.db
       .selectFrom('organization')
+      .modifyFront(partial('names to be shown'))
       .select(['id', 'name', 'created_at_ms'])
       .where('parent_id', '=', parentId)
       .where('deleted_at_ms', 'is', null);
@@ -135,6 +141,7 @@ export class SubOrganizationReader extends Reader {
   async #count(table: 'app_user' | 'wallet', items: readonly SubOrganization[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.db
       .selectFrom(table)
+      .modifyFront(partial('a count'))
       .select(['organization_id', (eb) => eb.fn.countAll().as('count')])
       .where(
         'organization_id',

@@ -87,6 +87,7 @@ export interface VelocityEntryTable {
 export const tables: readonly Table[] = [
   defineTable('policy', {
     integrity: authority('allows and denies'),
+    set: { under: 'organization', by: ['id'] },
     unique: {
       ux_policy_name: {
         columns: ['organization_id', 'name'],
@@ -102,10 +103,12 @@ export const tables: readonly Table[] = [
   }),
   defineTable('ip_allowlist', {
     integrity: authority('says from where requests are taken'),
+    set: { under: 'organization', by: ['public_key'] },
     erased: { by: 'public_key' },
   }),
   defineTable('contract_interface', {
     integrity: authority('says what policies read in a transaction'),
+    set: { under: 'organization', by: ['type', 'address_key'], isLarge: true },
     unique: {
       ux_contract_interface: {
         columns: ['organization_id', 'type', 'address_key'],
@@ -117,6 +120,7 @@ export const tables: readonly Table[] = [
   }),
   defineTable('velocity_control', {
     integrity: authority('limits what may be moved'),
+    set: { under: 'organization', by: ['id'] },
     unique: {
       ux_velocity_identifier: {
         columns: ['organization_id', 'identifier'],

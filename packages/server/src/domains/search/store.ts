@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OrganizationId } from '../../lib/ids.ts';
+import { partial } from '../../storage/integrity/partial.ts';
 import type { Schema } from '../../storage/schema.ts';
 import { Reader } from '../../storage/store.ts';
 import { hasText, idsBeginWith, oldestSearched, PREFIX_MIN, valuesBeginWith } from '../../storage/text-match.ts';
@@ -91,8 +92,11 @@ const toMatch =
     ...(parent_id !== null && { parentId: parent_id }),
   });
 
+/** Whoever acts on a match names it by its id. */
+const FOUND = partial('what something is found by and called');
+
 const columnsOf = ({ name, detail = sql`NULL`, parent = sql`NULL` }: Source, rank: RawBuilder<unknown>) =>
-  sql`id, ${name} AS name, ${detail} AS detail, ${parent} AS parent_id, ${rank} AS rank`;
+  sql`${FOUND} id, ${name} AS name, ${detail} AS detail, ${parent} AS parent_id, ${rank} AS rank`;
 
 /** Addresses and hashes of EVM chains are kept in lower case; those of others are compared as they are. */
 const foldedHex = (text: string): string => (/^0x[0-9a-fA-F]*$/.test(text) ? text.toLowerCase() : text);
@@ -139,11 +143,13 @@ export class SearchReader extends Reader {
   async #byAddress(organizationId: OrganizationId, text: string, limit: number): Promise<Match[]> {
     if (text.length < PREFIX_MIN) return [];
     const address = foldedHex(text);
-    const { rows: accounts } = await sql<MatchRow>`SELECT id, COALESCE(name, address) AS name, address AS detail,
+    const { rows: accounts } = await sql<MatchRow>`SELECT ${FOUND} id,
+        COALESCE(name, address) AS name, address AS detail,
         wallet_id AS parent_id, 0 AS rank FROM wallet_account
       WHERE organization_id = ${organizationId} AND ${valuesBeginWith('address_key', address)}
       ORDER BY address_key, id LIMIT ${limit}`.execute(this.db);
-    const { rows: keys } = await sql<MatchRow>`SELECT held.id, held.name, owned.address AS detail,
+    const { rows: keys } = await sql<MatchRow>`SELECT ${FOUND} held.id,
+        held.name, owned.address AS detail,
         NULL AS parent_id, 0 AS rank
       FROM (SELECT private_key_id, address FROM private_key_address
         WHERE organization_id = ${organizationId} AND ${valuesBeginWith('address_key', address)}
@@ -162,7 +168,7 @@ export class SearchReader extends Reader {
   ): Promise<Match[]> {
     if (text.length < HASH_PREFIX_MIN || chains.length === 0) return [];
     const { rows } =
-      await sql<MatchRow>`SELECT id, tx_hash AS name, state AS detail, activity_id AS parent_id, 0 AS rank
+      await sql<MatchRow>`SELECT ${FOUND} id, tx_hash AS name, state AS detail, activity_id AS parent_id, 0 AS rank
       FROM chain_send WHERE caip2 IN (${sql.join(chains)}) AND ${valuesBeginWith('tx_hash', foldedHex(text))}
         AND organization_id || '' = ${organizationId} ${ofLiving(organizationId)}
       ORDER BY id DESC LIMIT ${limit}`.execute(this.db);
@@ -187,7 +193,7 @@ export class SearchReader extends Reader {
 
 /** Sends of an erased organization are kept for their lanes, and shown to nobody. */
 const ofLiving = (organizationId: OrganizationId): RawBuilder<unknown> =>
-  sql`AND NOT EXISTS (SELECT 1 FROM organization
+  sql`AND NOT EXISTS (SELECT /* partial organization: whether it was erased */ 1 FROM organization
     WHERE organization.id = ${organizationId} AND organization.deleted_at_ms IS NOT NULL)`;
 
 const shownOnly = ({ table }: Source, organizationId: OrganizationId): RawBuilder<unknown> =>

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { OrganizationId, SecretId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { pageOfRows } from '../../storage/organization-rows.ts';
+import { insertion } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import { bury } from '../../storage/tombstones.ts';
 import type { KeyValue, Secret } from './model.ts';
@@ -14,6 +15,15 @@ const toSecret = (row: Selectable<SecretTable>): Secret => ({
   staticProperties: JSON.parse(row.static_properties) as KeyValue[],
   createdAtMs: row.created_at_ms,
 });
+
+const insertSecrets = insertion('secret-insert', 'secret', [
+  'organization_id',
+  'id',
+  'name',
+  'sealed_secret',
+  'static_properties',
+  'created_at_ms',
+]);
 
 export class SecretReader extends Reader {
   async find(organizationId: OrganizationId, secretIds: readonly string[]): Promise<Secret[]> {
@@ -41,17 +51,15 @@ export class SecretStore extends SecretReader {
   static readonly writes = true;
 
   async insert(organizationId: OrganizationId, secret: Secret): Promise<void> {
-    await this.db
-      .insertInto('secret')
-      .values({
-        organization_id: organizationId,
-        id: secret.id,
-        name: secret.name ?? null,
-        sealed_secret: secret.sealedSecret,
-        static_properties: JSON.stringify(secret.staticProperties),
-        created_at_ms: secret.createdAtMs,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: secret.id,
+      name: secret.name ?? null,
+      sealed_secret: secret.sealedSecret,
+      static_properties: JSON.stringify(secret.staticProperties),
+      created_at_ms: secret.createdAtMs,
+    };
+    await insertSecrets(this.db, [row]);
   }
 
   async delete(organizationId: OrganizationId, secretIds: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { defineTable, none, type Table } from '../../storage/table.ts';
+import { authority, defineTable, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -18,7 +18,7 @@ export interface SecretTable {
 /** What is true of these tables beyond their columns. */
 export const tables: readonly Table[] = [
   defineTable('secret', {
-    integrity: none('is sealed for its own id; what it is called opens nothing'),
+    integrity: authority('is what policies read of a secret'),
     unique: {
       ux_secret_name: { columns: ['organization_id', 'name'], message: 'a secret with this name already exists' },
     },

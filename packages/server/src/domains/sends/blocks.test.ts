@@ -101,7 +101,7 @@ describe.each(DATABASES)('sends and their blocks on %s', (kind) => {
       world.nowMs += awayMs;
       const epoch = () =>
         world.storage.write((store) =>
-          builderOf(store).selectFrom('chain_lane').select('epoch').where('lane', '=', FROM).executeTakeFirstOrThrow(),
+          builderOf(store).selectFrom('chain_lane').selectAll().where('lane', '=', FROM).executeTakeFirstOrThrow(),
         );
       await until(async () => {
         dispatcher.wake([LANE]);

@@ -14,6 +14,13 @@ export const isCharged = ({ attempts }: Pick<Send, 'attempts'>): boolean => atte
 
 type Payee = Pick<Organization, 'id' | 'parentId' | 'deletedAtMs'>;
 
+interface Account {
+  readonly chain: ChainSettings;
+  readonly payee: Payee;
+  /** Whether it was paid already, so that no limit can keep it from being. */
+  readonly isPaid?: boolean;
+}
+
 /**
  * Counts what a step of a send costs the operator, in the transaction that writes the step down. The first one, before
  * which no node has seen the send, is compared with every limit: throws OverBudget, and nothing is written. Sends of
@@ -21,8 +28,7 @@ type Payee = Pick<Organization, 'id' | 'parentId' | 'deletedAtMs'>;
  */
 export async function charge(
   store: Stores,
-  chain: ChainSettings,
-  payee: Payee,
+  { chain, payee, isPaid = false }: Account,
   before: Send,
   after: Send,
   nowMs: number,
@@ -33,7 +39,7 @@ export async function charge(
   const [old, cost] = [costOf(before), costOf(after)];
   if (before.attempts.length === 0) {
     await store(SponsorshipStore).lock(treeId);
-    await requireBudget(store, chain, payee, cost, first.usdPrice !== undefined, nowMs);
+    if (!isPaid) await requireBudget(store, chain, payee, cost, first.usdPrice !== undefined, nowMs);
     await store(SponsorshipStore).sweep(nowMs);
   }
   const change = { native: cost.native - old.native, usdMicros: cost.usdMicros - old.usdMicros };

@@ -1,7 +1,9 @@
 import { serviceOf } from '../../chains/index.ts';
-import type { SendLane } from '../../chains/send/model.ts';
-import { LaneLost, type LaneMemory, type Round, type SendParts } from '../../chains/send/parts.ts';
+import type { Send, SendLane, SendProgress } from '../../chains/send/model.ts';
+import { isShared, LaneLost, type LaneMemory, type Round, type SendParts } from '../../chains/send/parts.ts';
 import type { ChainSettings } from '../../chains/settings.ts';
+import { isHeld } from '../../fence/hold.ts';
+import { isViolation } from '../../storage/integrity/apart.ts';
 import type { Claim } from '../../workers/claim.ts';
 import type { Lease } from '../../workers/lease.ts';
 import { saveProgress } from './save.ts';
@@ -67,9 +69,14 @@ export class Lane {
       try {
         const version = await storage.read(SendReader).laneVersion(lane.caip2, lane.lane);
         const { heldSince } = this.#options.memory;
-        const shared = lane.lane === chain.operatorAddress ? { held: heldSince } : undefined;
-        const open = await storage.read(SendReader).open(lane.caip2, lane.lane, SENDS_PER_ROUND, shared);
-        if (open.length === 0) {
+        const held = isShared({ chain, lane }) ? heldSince : undefined;
+        const { scope } = storage.fence;
+        const chosen = await storage.read(SendReader).open(lane.caip2, lane.lane, SENDS_PER_ROUND, { held, scope });
+        const found = scope === undefined ? chosen : await this.#withoutHeld(chosen);
+        // What else is in the lane waits for organizations that are held: it is not closed.
+        if (found.length === 0 && scope !== undefined) return 'ended';
+        const open = this.#withoutOlder(found, held !== undefined);
+        if (found.length === 0) {
           if (await storage.write((store) => store(SendStore).closeLane(lane, version))) return 'closed';
           continue;
         }
@@ -79,7 +86,8 @@ export class Lane {
           chain,
           lane,
           memory: this.#options.memory,
-          save: (send, progress) => saveProgress(parts, lane, send, progress),
+          isPartial: scope !== undefined,
+          save: (send, progress) => this.#save(send, progress),
         };
         const startedAtMs = parts.elapsed();
         await serviceOf(chain.caip2).round(round, open, isPoked);
@@ -90,7 +98,8 @@ export class Lane {
         pauseMs = chain.pollMs * (isSettling ? SETTLING_POLLS : 1);
       } catch (error) {
         if (error instanceof LaneLost) throw error;
-        this.#options.failed(error);
+        // Nothing is away, and what is not genuine was told of where it was noticed.
+        if (!isViolation(error)) this.#options.failed(error);
         failures += 1;
         pauseMs = Math.min(chain.pollMs * 2 ** Math.min(failures, 10), FAILED_MS_MAX);
       }
@@ -104,13 +113,53 @@ export class Lane {
     return 'ended';
   }
 
+  async #save(send: Send, progress: SendProgress): Promise<Send> {
+    const { parts, memory } = this.#options;
+    const saved = await saveProgress(parts, this.#lane, send, progress);
+    if (send.attempts.length === 0 && saved.attempts.length > 0) memory.begunAtMs.set(send.id, parts.elapsed());
+    return saved;
+  }
+
+  /** Those of organizations that a restore was accepted for. */
+  async #withoutHeld(sends: readonly Send[]): Promise<Send[]> {
+    const { storage } = this.#options.parts;
+    const lifted = new Set<string>();
+    for (const organizationId of new Set(sends.map((send) => send.organizationId)))
+      if (!(await isHeld(storage, organizationId))) lifted.add(organizationId);
+    return sends.filter(({ organizationId }) => lifted.has(organizationId));
+  }
+
+  /**
+   * A row that was put back as it was before it was sent is genuine, and would be sent once more. Its time is limited by when
+   * it was made; until then this process knows better.
+   */
+  #withoutOlder(found: readonly Send[], isShared: boolean): readonly Send[] {
+    const { parts, memory } = this.#options;
+    const isOlder = ({ id, attempts }: Send): boolean => attempts.length === 0 && memory.begunAtMs.has(id);
+    const refusals = found
+      .filter(isOlder)
+      .map(({ organizationId, id }) =>
+        parts.storage.integrity.refuse({ table: 'chain_send', organizationId, row: id, because: 'mark' }),
+      );
+    if (refusals.length === 0) return found;
+    if (!isShared || refusals.length === found.length) throw refusals[0];
+    return found.filter((send) => !isOlder(send));
+  }
+
   #forget(open: ReadonlySet<string>): void {
     const { broadcastAtMs, lookedAtMs, missingSince, heldSince } = this.#options.memory;
     for (const map of [broadcastAtMs, lookedAtMs, missingSince]) {
       for (const id of map.keys()) if (!open.has(id)) map.delete(id);
     }
     // Those that were not read are still held, but not for ever.
-    const oldestMs = this.#options.parts.elapsed() - this.#options.chain.sendWithinSeconds * 1000;
+    const withinMs = this.#options.chain.sendWithinSeconds * 1000;
+    const oldestMs = this.#options.parts.elapsed() - withinMs;
+    const { begunAtMs } = this.#options.memory;
+    // Those that follow on another one may be begun later.
+    for (const [id, atMs] of begunAtMs) {
+      if (atMs >= oldestMs - withinMs) break;
+      begunAtMs.delete(id);
+    }
     for (const [id, sinceMs] of heldSince) if (!open.has(id) && sinceMs < oldestMs) heldSince.delete(id);
   }
 }

@@ -153,7 +153,7 @@ describe.each(DATABASES)('sponsored sends on %s', (kind) => {
       await until(async () => (await rows()).length === 0);
       // The parent has heard that it was on its way, and nothing since.
       const events = await world.storage.write((store) =>
-        builderOf(store).selectFrom('webhook_event').select('body').execute(),
+        builderOf(store).selectFrom('webhook_event').selectAll().execute(),
       );
       const told = events.map(({ body }) => JSON.parse(body).msg);
       const heard = told.filter(({ sendTransactionStatusId }) => sendTransactionStatusId === first);

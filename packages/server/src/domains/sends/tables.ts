@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { MINUTE_MS } from '../../lib/clock.ts';
-import { authority, defineTable, type Table } from '../../storage/table.ts';
+import { authority, defineTable, none, type Table } from '../../storage/table.ts';
 
 declare module '../../storage/schema.ts' {
   interface Schema {
@@ -112,10 +112,13 @@ export const tables: readonly Table[] = [
   }),
   defineTable('gas_usage_config', {
     integrity: authority('limits what sponsors pay'),
+    set: { under: 'organization', by: ['id'] },
     erased: { by: 'id' },
   }),
   defineTable('sponsored_cost', {
-    integrity: authority('is what counts against the limit of what sponsors pay'),
+    integrity: none(
+      'counts fees that were paid; without its rows, which a mark would not keep, more is paid for sends that are genuine',
+    ),
     erased: { by: 'minute' },
   }),
 ];

@@ -40,8 +40,11 @@ export const ServiceStatusShape = Type.Object({
     }),
   ),
   keys: Type.Object({
-    protection: Type.Enum(['file', 'passphrase-file']),
-    keyring: Type.Enum(['process', 'inline']),
+    /** Where the root key is; a keyring on a socket does not say. */
+    protection: Type.Enum(['file', 'passphrase-file', 'keyring']),
+    keyring: Type.Enum(['process', 'inline', 'socket']),
+    /** Whether the keyring runs as the user of the service or as one of its own. */
+    keyringUser: Type.Enum(['same', 'own']),
     rootKeyId: Type.String(),
     isRotating: Type.Boolean(),
     /** How many root keys were retired by rotations. */
@@ -76,6 +79,14 @@ export const ServiceStatusShape = Type.Object({
   }),
   backup: Type.Object({ lastAt: Type.Optional(Time), text: Type.String() }),
   disk: Type.Optional(Type.Object({ usedBytes: Count, totalBytes: Count, freeBytes: Count })),
+  /** Whether the database was restored from a backup and waits to be accepted: until then nothing is done. */
+  fence: Type.Object({
+    up: Type.Boolean(),
+    /** False where some organizations are accepted. */
+    isWhole: Type.Boolean(),
+    restoredAt: Type.Optional(Time),
+    doubt: Type.Optional(Type.Enum(['not-loaded', 'not-genuine', 'restored-meanwhile'])),
+  }),
   now: Time,
 });
 

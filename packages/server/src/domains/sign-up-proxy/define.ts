@@ -21,6 +21,8 @@ export interface ProxyCall<Body = unknown, Reply = unknown> {
   readonly needsCaptcha?: (body: Body) => boolean;
   /** Whether it sends a code, of which a client may have so many. */
   readonly sendsCode: boolean;
+  /** Whether it answers from what is stored and does nothing: then it goes on behind the fence. */
+  readonly onlyReads: boolean;
   /** As how many calls more than one it counts, for what it makes the service do. */
   readonly cost: (body: Body) => number;
   /** Whether it may wait for an identity provider. */
@@ -38,6 +40,7 @@ interface ProxyCallDefinition<B extends TSchema, R extends TSchema> {
   readonly demands?: (visit: Visit, body: Static<B>) => readonly Demand[];
   readonly needsCaptcha?: (body: Static<B>) => boolean;
   readonly sendsCode?: boolean;
+  readonly onlyReads?: boolean;
   readonly cost?: (body: Static<B>) => number;
   readonly waitsOutside?: boolean;
   readonly answer: (visit: Visit, body: Static<B>) => Promise<Static<R>>;
@@ -59,6 +62,7 @@ export function defineProxyCall<B extends TSchema, R extends TSchema>(
     demands: definition.demands ?? (() => []),
     ...(definition.needsCaptcha && { needsCaptcha: definition.needsCaptcha }),
     sendsCode: definition.sendsCode ?? false,
+    onlyReads: definition.onlyReads ?? false,
     cost: definition.cost ?? (() => 0),
     answer: definition.answer,
   };

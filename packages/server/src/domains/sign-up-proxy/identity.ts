@@ -2,6 +2,7 @@ import type { CreatedPrivateKey } from '@custos/keyring';
 import type { Organization } from '../../core/model.ts';
 import { ActivityStore } from '../../core/store/activities.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
+import { isSameKey } from '../../core/store/sealed.ts';
 import { unproposedActivity } from '../../engine/activities/unproposed.ts';
 import { announceActivity } from '../../engine/announce-activity.ts';
 import type { App } from '../../engine/app.ts';
@@ -27,21 +28,30 @@ export const holderOf = (config: SignUpProxyConfig, { id, wrappedKey }: Organiza
  */
 export async function makeIdentity(app: App, config: SignUpProxyConfig, parent: Organization): Promise<ProxyIdentity> {
   const { storage, keyring, clock } = app;
-  const key = await keyring.createPrivateKey(holderOf(config, parent), 'CURVE_P256', []);
-  const nowMs = clock();
-  let told: readonly WebhookEndpointId[] = [];
-  const made = await storage.write(async (store) => {
-    await store(OrganizationStore).lock(parent.id, 'exclusive');
-    const current = await store(SignUpProxyStore).byId(config.id);
-    if (current?.enabled !== true) throw configurationNotFound();
-    const usable = await usableIdentity(store, current);
-    if (usable !== undefined) return usable;
-    const identity = await putIdentity(store, current, key, app.newId, nowMs);
-    told = await keepActivity(app, store, parent, key, identity, nowMs);
-    return identity;
-  });
-  app.webhooks.wake(told);
-  return made;
+  let organization = parent;
+  for (;;) {
+    const key = await keyring.createPrivateKey(holderOf(config, organization), 'CURVE_P256', []);
+    const nowMs = clock();
+    let told: readonly WebhookEndpointId[] = [];
+    const made = await storage.write(
+      async (store) => {
+        const sealedFor = organization;
+        organization = await store(OrganizationStore).lock(parent.id, 'exclusive');
+        const current = await store(SignUpProxyStore).byId(config.id);
+        if (current?.enabled !== true) throw configurationNotFound();
+        const usable = await usableIdentity(store, current);
+        if (usable !== undefined) return usable;
+        // The organization got another key meanwhile: this one is sealed under the earlier.
+        if (!isSameKey(sealedFor.wrappedKey, organization.wrappedKey)) return undefined;
+        const identity = await putIdentity(store, current, key, app.newId, nowMs);
+        told = await keepActivity(app, store, parent, key, identity, nowMs);
+        return identity;
+      },
+      { of: parent },
+    );
+    app.webhooks.wake(told);
+    if (made !== undefined) return made;
+  }
 }
 
 /** The audit log tells where the user came from: an activity that nobody voted on, as at genesis. */

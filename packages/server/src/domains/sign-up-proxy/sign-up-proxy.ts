@@ -61,6 +61,7 @@ export function createSignUpProxy(app: App): SignUpProxy {
         const { config, parent } = await openConfiguration(app, configId);
         readableBy = undefined;
         readableBy = requireOrigin(config.settings, request.headers.origin);
+        if (!call.onlyReads) app.storage.fence.requireLifted(parent);
         const run = activityRunner({ app, config, parent, clientAddress, passage });
         const asksVerifier = call.needsCaptcha !== undefined && app.config.captchaSecret !== undefined;
         await passage.asTenant(parent.id, ADMITTED_AS, call.waitsOutside || asksVerifier);

@@ -24,6 +24,7 @@ export interface SignUpProxyConfigTable {
 export const tables: readonly Table[] = [
   defineTable('auth_proxy_config', {
     integrity: authority('says as which user the sign-up proxy acts, and what it may do'),
+    set: { under: 'organization', by: ['id'] },
     unique: {
       ux_auth_proxy_config: { columns: ['id'], message: 'a sign-up proxy configuration with this id already exists' },
     },

@@ -90,7 +90,9 @@ export class PaymentReader extends Reader {
   async countedSince(organizationId: OrganizationId): Promise<number | undefined> {
     const { rows } = await sql<{ applied_at_ms: number }>`
       SELECT applied_at_ms FROM schema_migration WHERE name = '0024-payments'
-        AND applied_at_ms > (SELECT created_at_ms FROM organization WHERE id = ${organizationId})`.execute(this.db);
+        AND applied_at_ms > (SELECT /* partial: a time */ created_at_ms FROM organization WHERE id = ${organizationId})`.execute(
+      this.db,
+    );
     const [row] = rows;
     return row === undefined ? undefined : Number(row.applied_at_ms);
   }

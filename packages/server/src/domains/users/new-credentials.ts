@@ -128,7 +128,8 @@ export async function insertApiKeys(
   made: readonly ApiKey[],
 ): Promise<readonly ApiKey[]> {
   const existing = await store(CredentialStore).apiKeysOfUser(organizationId, userId);
-  const keys = await makeRoom({ store, nowMs, config }, organizationId, existing, made, 'refuse-taken');
+  const place = { organizationId, userId };
+  const keys = await makeRoom({ store, nowMs, config }, place, existing, made, 'refuse-taken');
   await store(CredentialStore).insertApiKeys(organizationId, keys);
   await store(TreeStore).add(rootId, organizationId, keys.map(treeEntryOf));
   return keys;
@@ -143,7 +144,8 @@ export async function putSessionKey(
   { organizationId, rootId }: Place,
   { made, others, isThere }: { readonly made: ApiKey; readonly others: readonly ApiKey[]; readonly isThere: boolean },
 ): Promise<ApiKey> {
-  const [key = made] = await makeRoom({ store, nowMs, config }, organizationId, others, [made], 'number-taken');
+  const place = { organizationId, userId: made.userId };
+  const [key = made] = await makeRoom({ store, nowMs, config }, place, others, [made], 'number-taken');
   if (isThere) {
     await store(CredentialStore).extendApiKey(organizationId, key);
     return key;
@@ -158,7 +160,7 @@ const treeEntryOf = ({ id, publicKey }: ApiKey): TreeEntry => ({ kind: 'PUBLIC_K
 /** Removes what new keys replace; answers with the names that they get. */
 async function makeRoom(
   { store, nowMs, config }: Pick<AddContext, 'store' | 'nowMs' | 'config'>,
-  organizationId: OrganizationId,
+  { organizationId, userId }: { readonly organizationId: OrganizationId; readonly userId: UserId },
   existing: readonly ApiKey[],
   made: readonly ApiKey[],
   naming: Naming,
@@ -177,7 +179,7 @@ async function makeRoom(
       `a user can have at most ${config.limitApiKeys} API keys without expiry`,
     );
   }
-  await store(CredentialStore).deleteReplacedKeys(organizationId, evicted, () => 'replaced');
+  await store(CredentialStore).deleteReplacedKeys(organizationId, userId, evicted, () => 'replaced');
   await store(TreeStore).remove(organizationId, evicted);
   return keys;
 }

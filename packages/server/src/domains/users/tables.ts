@@ -27,6 +27,8 @@ export interface UserTable {
   phone_verified: number;
   /** Raised by every change to the user, its credentials or its tags. */
   revision: number;
+  /** Of the marks of its credentials, tags and MFA policies; null where some have none yet (docs/decisions/0060). */
+  owned_digest: string | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -137,6 +139,7 @@ export interface LastUseTable {
 export const tables: readonly Table[] = [
   defineTable('app_user', {
     integrity: authority('says whose contacts log in, and is what policies read of a user'),
+    owns: { digests: 'owned_digest', isByTable: false, key: ['organization_id', 'user_id'], changesOften: true },
     unique: {
       ux_user_email: { columns: ['organization_id', 'email_key'], message: 'a user with this email already exists' },
       ux_user_phone: { columns: ['organization_id', 'phone'], message: 'a user with this phone number already exists' },
@@ -147,6 +150,7 @@ export const tables: readonly Table[] = [
   }),
   defineTable('api_key', {
     integrity: authority('says whose stamps are believed'),
+    set: { under: 'app_user', by: ['id'] },
     unique: {
       ux_api_key_public_key: {
         columns: ['organization_id', 'public_key'],
@@ -163,6 +167,7 @@ export const tables: readonly Table[] = [
   }),
   defineTable('authenticator', {
     integrity: authority('says whose passkeys are believed'),
+    set: { under: 'app_user', by: ['id'] },
     unique: {
       ux_authenticator_credential: {
         columns: ['organization_id', 'credential_id'],
@@ -190,11 +195,13 @@ export const tables: readonly Table[] = [
   }),
   defineTable('user_tag', {
     integrity: authority('is what policies read of a user'),
+    set: { under: 'app_user', by: ['tag_id'] },
     isOf: 'users',
     erased: { by: 'user_id' },
   }),
   defineTable('mfa_policy', {
     integrity: authority('says what a user has to prove'),
+    set: { under: 'app_user', by: ['id'] },
     isOf: 'users',
     erased: { by: 'id' },
   }),
@@ -204,6 +211,7 @@ export const tables: readonly Table[] = [
   }),
   defineTable('oauth_provider', {
     integrity: authority('says which identity logs in a user'),
+    set: { under: 'app_user', by: ['id'] },
     unique: {
       ux_oauth_provider: {
         columns: ['organization_id', 'issuer', 'subject', 'audience'],

@@ -161,7 +161,12 @@ test('the account that was judged is the one that is exported', async () => {
   const owners: string[] = [];
   const exportAccount = async ({ ownerId }: { readonly ownerId: string }) => void owners.push(ownerId);
   const actor = { organization: home, organizationId: home.id };
-  const context = { read: storage.read, actor, keyring: { exportAccount } } as unknown as PrepareContext;
+  const context = {
+    read: storage.read,
+    actor,
+    keyring: { exportAccount },
+    once: (make: () => unknown) => make(),
+  } as unknown as PrepareContext;
   const parameters = { address: accounts[0].address, targetPublicKey: TARGET };
   await exportWalletAccount.prepare?.(context, parameters, accounts[1]);
   expect(owners).toEqual([second.id]);

@@ -1,3 +1,4 @@
+import { isSameKey } from '../../core/store/sealed.ts';
 import type { DescribeContext, ExecuteContext, PrepareContext } from '../../engine/define.ts';
 import { holderOf } from '../../engine/holder.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -19,6 +20,17 @@ export async function newImportTarget(context: PrepareContext, userId: string) {
   const id: string = context.newId();
   const target = await context.keyring.createImportTarget(holderOf(context, id), userId);
   return { id, ...target };
+}
+
+/**
+ * The keyring counts imports (docs/decisions/0059), so a request that is decided anew keeps what it made. It is made again
+ * if the organization has another key by then: what is sealed under the one before is not stored.
+ */
+export async function importOnce<T>(context: PrepareContext, work: () => Promise<T>): Promise<T> {
+  const { wrappedKey } = context.actor.organization;
+  const attempt = async () => ({ wrappedKey, made: await work() });
+  const { wrappedKey: sealedUnder, made } = await context.once(attempt);
+  return isSameKey(sealedUnder, wrappedKey) ? made : await work();
 }
 
 type MadeTarget = Pick<ImportTarget, 'id' | 'sealedTarget' | 'targetPublicKey'>;

@@ -23,7 +23,7 @@ export class LookAlikes extends Reader {
     const start = startOf(address);
     // Every continuation of the start sorts between it and it with the last character of all.
     const { rows } = await sql<Found>`
-      SELECT a.address, a.address_key, COALESCE(a.name, w.name) AS name FROM wallet_account a
+      SELECT /* partial: a warning */ a.address, a.address_key, COALESCE(a.name, w.name) AS name FROM wallet_account a
         JOIN wallet w ON w.organization_id = a.organization_id AND w.id = a.wallet_id
         WHERE a.organization_id = ${organizationId} AND a.address_key >= ${start} AND a.address_key < ${`${start}\u{7f}`}
       UNION ALL

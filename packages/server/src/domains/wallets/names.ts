@@ -3,7 +3,10 @@ import { type NameSource, nameSource, type SignerRecord } from '../../describe/n
 import { tableSource } from '../../describe/record-reader.ts';
 import { chunks } from '../../lib/collections.ts';
 import { isUuid, type OrganizationId } from '../../lib/ids.ts';
+import { everyColumn } from '../../storage/every-column.ts';
 import { Reader } from '../../storage/store.ts';
+import { WALLET_COLUMNS } from './store/wallets.ts';
+import type { PrivateKeyTable } from './tables.ts';
 
 declare module '../../describe/names.ts' {
   interface NameRecords {
@@ -16,9 +19,9 @@ declare module '../../describe/names.ts' {
 
 interface AccountRow {
   readonly id: string;
-  readonly account_name: string | null;
+  readonly name: string | null;
   readonly wallet_id: string;
-  readonly wallet_name: string;
+  readonly w_name: string;
   readonly curve: string;
   readonly address: string;
   readonly address_key: string;
@@ -28,16 +31,33 @@ interface AccountRow {
 }
 
 interface KeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly curve: string;
-  readonly public_key: string;
+  readonly k_id: string;
+  readonly k_name: string;
+  readonly k_curve: string;
+  readonly k_public_key: string;
   readonly address: string | null;
   readonly address_key: string | null;
   readonly address_format: string | null;
 }
 
-/** What sentences call wallets, accounts and keys; no sealed column is read. */
+const ALL_OF_WALLET = sql.join(WALLET_COLUMNS);
+const KEY_COLUMNS = everyColumn<PrivateKeyTable & { private_key_mac: unknown }>({
+  organization_id: true,
+  id: true,
+  name: true,
+  curve: true,
+  public_key: true,
+  sealed_key: true,
+  exported: true,
+  imported: true,
+  owned_digest: true,
+  created_at_ms: true,
+  updated_at_ms: true,
+  private_key_mac: true,
+});
+const ALL_OF_KEY = sql.join(KEY_COLUMNS.map((column) => sql`k.${sql.ref(column)} AS ${sql.ref(`k_${column}`)}`));
+
+/** What sentences call wallets, accounts and keys. Whoever approves something goes by it, so rows are read whole. */
 class WalletNames extends Reader {
   async accounts(
     organizationId: OrganizationId,
@@ -46,9 +66,8 @@ class WalletNames extends Reader {
   ): Promise<AccountRow[]> {
     const found: AccountRow[] = [];
     for (const some of chunks(keys)) {
-      const { rows } = await sql<AccountRow>`SELECT a.id, a.name AS account_name, a.wallet_id, w.name AS wallet_name,
-          a.curve, a.address, a.address_key, a.address_format, a.public_key, a.exported
-        FROM wallet_account a JOIN wallet w ON w.organization_id = a.organization_id AND w.id = a.wallet_id
+      const { rows } = await sql<AccountRow>`SELECT a.*, ${ALL_OF_WALLET}
+        FROM wallet_account a JOIN wallet ON wallet.organization_id = a.organization_id AND wallet.id = a.wallet_id
         WHERE a.organization_id = ${organizationId} AND ${sql.ref(`a.${column}`)} IN (${sql.join(some)})
         ORDER BY a.id DESC`.execute(this.db);
       found.push(...rows);
@@ -64,8 +83,7 @@ class WalletNames extends Reader {
   ): Promise<KeyRow[]> {
     const found: KeyRow[] = [];
     for (const some of chunks(keys)) {
-      const { rows } =
-        await sql<KeyRow>`SELECT k.id, k.name, k.curve, k.public_key, d.address, d.address_key, d.address_format
+      const { rows } = await sql<KeyRow>`SELECT ${ALL_OF_KEY}, d.*
         FROM private_key k LEFT JOIN private_key_address d
           ON d.organization_id = k.organization_id AND d.private_key_id = k.id
         WHERE k.organization_id = ${organizationId} AND ${sql.ref(column)} IN (${sql.join(some)})
@@ -82,7 +100,7 @@ class WalletNames extends Reader {
     const found: { id: string; name: string; exported: number; accounts: number }[] = [];
     for (const some of chunks(ids)) {
       const { rows } = await sql<{ id: string; name: string; exported: number; accounts: number }>`
-        SELECT w.id, w.name, w.exported, (SELECT count(*) FROM wallet_account a
+        SELECT /* partial wallet_account: a count */ w.*, (SELECT count(*) FROM wallet_account a
           WHERE a.organization_id = w.organization_id AND a.wallet_id = w.id) AS accounts
         FROM wallet w WHERE w.organization_id = ${organizationId} AND w.id IN (${sql.join(some)})`.execute(this.db);
       found.push(...rows);
@@ -92,7 +110,7 @@ class WalletNames extends Reader {
 }
 
 const ofAccount = (row: AccountRow): SignerRecord => ({
-  name: row.account_name ?? row.wallet_name,
+  name: row.name ?? row.w_name,
   address: row.address,
   walletId: row.wallet_id,
   curve: row.curve as SignerRecord['curve'],
@@ -101,10 +119,10 @@ const ofAccount = (row: AccountRow): SignerRecord => ({
 });
 
 const ofKey = (row: KeyRow): SignerRecord => ({
-  name: row.name,
-  address: row.address ?? row.public_key,
-  curve: row.curve as SignerRecord['curve'],
-  publicKey: row.public_key,
+  name: row.k_name,
+  address: row.address ?? row.k_public_key,
+  curve: row.k_curve as SignerRecord['curve'],
+  publicKey: row.k_public_key,
   addressFormat: row.address_format ?? 'ADDRESS_FORMAT_COMPRESSED',
 });
 
@@ -122,10 +140,10 @@ export const names: readonly NameSource[] = [
     const found = new Map<string, SignerRecord>();
     for (const row of keysByAddress) found.set(row.address_key ?? '', ofKey(row));
     for (const row of keysById) {
-      const known = found.get(row.id);
+      const known = found.get(row.k_id);
       const addressesOfKey =
         row.address === null ? [] : [{ address: row.address, addressFormat: row.address_format ?? '' }];
-      found.set(row.id, { ...(known ?? ofKey(row)), addresses: [...(known?.addresses ?? []), ...addressesOfKey] });
+      found.set(row.k_id, { ...(known ?? ofKey(row)), addresses: [...(known?.addresses ?? []), ...addressesOfKey] });
     }
     for (const row of byAddress) found.set(row.address_key, ofAccount(row));
     for (const row of byId) found.set(row.id, ofAccount(row));
@@ -145,11 +163,11 @@ export const names: readonly NameSource[] = [
     return new Map(
       rows.map((row) => [
         row.id,
-        { name: row.account_name ?? row.wallet_name, address: row.address, isExported: row.exported === 1 },
+        { name: row.name ?? row.w_name, address: row.address, isExported: row.exported === 1 },
       ]),
     );
   }),
-  tableSource('privateKey', 'private_key', ['name', 'exported'], (row) => ({
+  tableSource('privateKey', 'private_key', 'all', (row) => ({
     name: row['name'] as string,
     isExported: row['exported'] === 1,
   })),

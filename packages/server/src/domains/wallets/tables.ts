@@ -51,6 +51,8 @@ export interface PrivateKeyTable {
   sealed_key: Uint8Array;
   exported: number;
   imported: number;
+  /** Of its addresses and tags. */
+  owned_digest: string | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -110,6 +112,12 @@ export const tables: readonly Table[] = [
   }),
   defineTable('private_key', {
     integrity: authority('says which key an id is signed with'),
+    owns: {
+      digests: 'owned_digest',
+      isByTable: false,
+      key: ['organization_id', 'private_key_id'],
+      changesOften: true,
+    },
     unique: {
       ux_private_key_name: {
         columns: ['organization_id', 'name'],
@@ -122,11 +130,13 @@ export const tables: readonly Table[] = [
   }),
   defineTable('private_key_address', {
     integrity: authority('says which key an address is signed with'),
+    set: { under: 'private_key', by: ['address_format'] },
     revises: ['private_key_id', 'address_key'],
     erased: { by: 'private_key_id' },
   }),
   defineTable('private_key_tag', {
     integrity: authority('is what policies read of a private key'),
+    set: { under: 'private_key', by: ['tag_id'] },
     revises: ['private_key_id'],
     erased: { by: 'private_key_id' },
   }),

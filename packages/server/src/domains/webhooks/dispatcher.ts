@@ -1,4 +1,5 @@
 import { KeyringError } from '@custos/keyring';
+import { holdOf } from '../../fence/hold.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { randomId, type WebhookEndpointId } from '../../lib/ids.ts';
@@ -55,7 +56,12 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     const { clock, elapsed } = parts;
     this.#parts = parts;
-    this.#worker = new LeasedWorker(endpointStrategy(parts), { clock, elapsed, observe: observerOf(parts.observe) });
+    this.#worker = new LeasedWorker(endpointStrategy(parts), {
+      clock,
+      elapsed,
+      hold: holdOf(parts.storage),
+      observe: observerOf(parts.observe),
+    });
   }
 
   start(): void {
@@ -99,12 +105,13 @@ function endpointStrategy(parts: DispatcherParts): Strategy<EndpointTopic, Queue
     lease: { ms: 10_000, renewEveryMs: 3000 },
     pollEveryMs: 1000,
     stopMs: 6000,
+    whose: ({ organizationId }) => organizationId,
     async recover() {
       // The embedded database has one process: who else holds a queue was killed.
       if (storage.kind === 'sqlite') await storage.write((store) => store(WebhookStore).releaseAllQueues());
     },
     async due(nowMs) {
-      const due = await storage.read(WebhookReader).dueQueues(nowMs, places.all, lookAfter);
+      const due = await storage.read(WebhookReader).dueQueues(nowMs, places.all, lookAfter, storage.fence.scope);
       // Where there are more, the next look goes on behind them: those in front may find no place for long.
       lookAfter = due.length < places.all ? '' : (due.at(-1)?.endpointId ?? '');
       return due.map(({ endpointId, failures }) => ({ key: endpointId, group: groupOf(failures) }));

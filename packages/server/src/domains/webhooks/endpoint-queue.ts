@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { OrganizationId, WebhookDeliveryId, WebhookEndpointId } from '../../lib/ids.ts';
+import { isDone } from '../../storage/integrity/apart.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Claim } from '../../workers/claim.ts';
 import type { Lease } from '../../workers/lease.ts';
@@ -9,7 +10,9 @@ import type { DueDelivery, WebhookEndpoint } from './model.ts';
 import type { Recorder } from './recorder.ts';
 import { type Attempted, resultOf } from './result.ts';
 import type { SignedPosting, WebhookSender } from './sender.ts';
-import { BATCH_LENGTH_MAX, WebhookReader } from './store/webhook-reader.ts';
+import { BATCH_LENGTH_MAX, type RefusedDelivery } from './store/due-deliveries.ts';
+import { WebhookReader } from './store/webhook-reader.ts';
+import { WebhookStore } from './store/webhooks.ts';
 
 /** What is read at once. Retries get a part of it, so that a receiver that never keeps up does not starve them. */
 const BATCH = { fresh: 96, retries: 32 };
@@ -33,6 +36,8 @@ const LOOK_AFTER_MS = 100;
 export const TROUBLED_AT = 3;
 const REST_MS = 1000;
 const REST_MS_MAX = 60_000;
+/** So long nothing is sent of a delivery that is not genuine: it is reported each time that it is looked at. */
+const ASIDE_MS = 60 * 60 * 1000;
 /** The longest rest that a receiver can ask for all its deliveries by Retry-After. */
 const ASKED_REST_MS_MAX = 60_000;
 
@@ -122,17 +127,16 @@ export class EndpointQueue {
 
   /** Sends what is due; false when nothing was. */
   async #round(): Promise<boolean> {
-    const { storage } = this.#parts;
-    const { organizationId, key: endpointId } = this.#lease.claim;
     let leave = (): void => {};
     const enter = async (length: number): Promise<void> => {
       if (length > BATCH_LENGTH_MAX) leave = await this.#parts.large.enter();
     };
     try {
-      const batch = await this.#batch(enter);
-      if (batch.length === 0) return await this.#backToFront();
+      const { batch, refused } = await this.#batch(enter);
+      await this.#setAside(refused);
+      if (batch.length === 0) return (await this.#backToFront()) || refused.length > 0;
       // Now, because the way in may have taken long.
-      const endpoint = await storage.read(WebhookReader).findEndpoint(organizationId, endpointId);
+      const endpoint = await this.#endpoint();
       if (endpoint?.isActive !== true) return false;
       if (this.#lease.isOver) return true;
       const before = [...this.#inHand.values()];
@@ -149,15 +153,41 @@ export class EndpointQueue {
     }
   }
 
+  /** Where it is sent to. To one that is not what the service wrote nothing is, and it is looked at less and less often. */
+  async #endpoint(): Promise<WebhookEndpoint | undefined> {
+    const { organizationId, key: endpointId } = this.#lease.claim;
+    let endpoint: WebhookEndpoint | undefined;
+    const isGenuine = await isDone(async () => {
+      endpoint = await this.#parts.storage.read(WebhookReader).findEndpoint(organizationId, endpointId);
+    });
+    if (!isGenuine) {
+      // In trouble at once: it takes no place of others.
+      this.#failures = Math.max(this.#failures + 1, TROUBLED_AT);
+      this.#rest(REST_MS);
+    }
+    return endpoint;
+  }
+
   /** What is due and not in hand, as it is sent. */
-  async #batch(enter: (length: number) => Promise<void>): Promise<DueDelivery[]> {
+  async #batch(
+    enter: (length: number) => Promise<void>,
+  ): Promise<{ readonly batch: DueDelivery[]; readonly refused: readonly RefusedDelivery[] }> {
     const { storage, clock, describe } = this.#parts;
     const { organizationId, key: endpointId } = this.#lease.claim;
     const limits = { ...(this.#isTroubled ? PROBE : BATCH), behind: this.#behind };
     // From before the read: what is written down while it goes on is still due in what it finds.
     const inHand = new Set(this.#inHand.keys());
-    const due = await storage.read(WebhookReader).batch(organizationId, endpointId, clock(), limits, enter);
-    return await describe(due.filter(({ id }) => !inHand.has(id)));
+    const found = await storage.read(WebhookReader).batch(organizationId, endpointId, clock(), limits, enter);
+    const batch = await describe(found.due.filter(({ id }) => !inHand.has(id)));
+    return { batch, refused: found.refused };
+  }
+
+  /** Others of the endpoint take their places. */
+  async #setAside(refused: readonly RefusedDelivery[]): Promise<void> {
+    if (refused.length === 0) return;
+    const { storage, clock } = this.#parts;
+    const untilMs = clock() + ASIDE_MS;
+    await storage.write((store) => store(WebhookStore).setAside(this.#lease.claim.key, refused, untilMs));
   }
 
   /**
@@ -270,7 +300,11 @@ export class EndpointQueue {
     // Several may have been under way when it began to fail; together they are one failure more.
     if (this.#restMs > 0) return;
     this.#failures += 1;
+    this.#rest(Math.min(retryAfterMs, ASKED_REST_MS_MAX));
+  }
+
+  #rest(leastMs: number): void {
     const ownMs = this.#isTroubled ? Math.min(REST_MS * 2 ** (this.#failures - TROUBLED_AT), REST_MS_MAX) : 0;
-    this.#restMs = Math.max(ownMs, Math.min(retryAfterMs, ASKED_REST_MS_MAX));
+    this.#restMs = Math.max(ownMs, leastMs);
   }
 }

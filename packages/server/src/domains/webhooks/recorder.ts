@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
+import { isDone } from '../../storage/integrity/apart.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { WebhookEndpoint } from './model.ts';
 import type { Attempted } from './result.ts';
@@ -54,7 +55,10 @@ export function createRecorder(storage: Storage, clock: Clock, observe: Delivery
         for (const { endpoint, attempted } of some) {
           const { organizationId, id, url } = endpoint;
           if (attempted.outcome !== 'gone') continue;
-          if (await store(WebhookStore).deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
+          // One that is not genuine is sent to no more in any case.
+          await isDone(async () => {
+            if (await store(WebhookStore).deactivate(organizationId, id, url, nowMs)) gone.push(endpoint);
+          });
         }
         return gone;
         // What a power cut undoes is sent once more, with the same event id.

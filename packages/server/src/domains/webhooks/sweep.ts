@@ -1,9 +1,6 @@
-import { InstallationStore } from '../../core/store/installation.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
-import type { ServiceKey } from '../../storage/service-key.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Stores } from '../../storage/stores.ts';
-import { retiredKeys, WEBHOOK_ROLE } from './keys.ts';
 import type { DeliveryObserver } from './recorder.ts';
 import { ROUND_MS } from './schedule.ts';
 import { WebhookStore } from './store/webhooks.ts';
@@ -17,14 +14,13 @@ const SLACK_MS = 60 * 60 * 1000;
 
 /**
  * Gives up what could not be tried, because its endpoint was off or resting until the end, forgets what is older than
- * deliveries are kept or belongs to deleted endpoints, and keys that sign no more. Some at a time, and not more often than once a minute.
+ * deliveries are kept or belongs to deleted endpoints. Some at a time, and not more often than once a minute.
  */
 export function createSweep(
   storage: Storage,
   clock: Clock,
   elapsed: Clock,
   retentionDays: number,
-  keys: () => readonly ServiceKey[],
   observe: Pick<DeliveryObserver, 'deliveriesExpired'>,
 ): () => Promise<void> {
   let nextAtMs = 0;
@@ -49,9 +45,6 @@ export function createSweep(
     if (expired.count > 0) observe.deliveriesExpired(expired.count);
     const purged = await clear((store) => store(WebhookStore).purge(ROWS_PER_COMMIT));
     const swept = await clear((store) => store(WebhookStore).sweep(keptSinceMs, ROWS_PER_COMMIT));
-    const retired = retiredKeys(keys(), nowMs);
-    if (retired.length > 0)
-      await storage.write((store) => store(InstallationStore).deleteServiceKeys(WEBHOOK_ROLE, retired));
     // With the next poll, where there is more.
     if ([expired, purged, swept].some(({ isMore }) => isMore)) nextAtMs = 0;
   };

@@ -19,7 +19,7 @@ export interface WebhookEndpointTable {
   url: string;
   is_active: number;
   is_feature: number;
-  includes_description: Generated<number>;
+  includes_description: number;
   /** JSON. */
   subscriptions: string;
   created_at_ms: number;
@@ -92,11 +92,32 @@ export const tables: readonly Table[] = [
     erased: { by: 'id' },
   }),
   defineTable('webhook_event', {
-    integrity: none('informs a receiver; the receiver can ask the service what is so'),
+    isLarge: true,
+    integrity: authority(
+      'is signed and sent as it stands, and receivers act on it',
+      { kept_since_ms: 'how long it is kept; who deletes rows needs no such column' },
+      sql`NOT EXISTS (SELECT 1 FROM webhook_delivery AS delivery
+        WHERE delivery.organization_id = webhook_event.organization_id AND delivery.event_id = webhook_event.id
+          AND delivery.state <> 'delivered')`,
+    ),
     erased: { by: 'id' },
   }),
   defineTable('webhook_delivery', {
-    integrity: none('says what was delivered and when it is tried again'),
+    key: ['organization_id', 'id'],
+    integrity: authority(
+      'says to which endpoint an event is sent',
+      {
+        seq: 'the order of what is sent, which is given by the database',
+        state:
+          'a genuine event is sent once more to the endpoint that it was for, with the same event id, or is not sent',
+        failures: 'how soon it is tried again',
+        attempts: 'what became of it, to be shown',
+        next_attempt_at_ms: 'when it is tried again',
+        round_started_at_ms: 'how long it is tried',
+        updated_at_ms: 'to be shown',
+      },
+      sql`state = 'delivered'`,
+    ),
     followed: {
       kind: 'WEBHOOK_DELIVERY',
       fields: { deliveryId: 'id', endpointId: 'endpoint_id', state: 'state' },

@@ -70,7 +70,7 @@ export function createWebhooks(parts: WebhookParts): RunningWebhooks {
     describe: parts.describe,
     observe,
     breakOff: () => poster.close(),
-    sweep: createSweep(storage, steady, elapsed, config.webhookRetentionDays, serviceKeys, observe),
+    sweep: createSweep(storage, steady, elapsed, config.webhookRetentionDays, observe),
   });
   return {
     start: () => dispatcher.start(),

@@ -81,6 +81,19 @@ export function windowMs({ window }: VelocityAggregation): number | undefined {
   return length <= WINDOW_MS_MAX ? length : undefined;
 }
 
+/**
+ * Whether a control counts as full because of a restore: what was used between the backup and the restore is not known, and may
+ * lie in the window still. One that was created since has counted everything.
+ */
+export function isExhausted(
+  { aggregation, createdAtMs }: Pick<VelocityControl, 'aggregation' | 'createdAtMs'>,
+  exhaustedAtMs: number,
+  nowMs: number,
+): boolean {
+  const length = windowMs(aggregation) ?? Number.POSITIVE_INFINITY;
+  return createdAtMs <= exhaustedAtMs && nowMs - length < exhaustedAtMs;
+}
+
 /** The activity wallet by wallet, where the control looks at wallets and several sign. */
 export function motionsFor({ aggregation }: VelocityControl, motion: Motion): readonly Motion[] {
   if (aggregation.groupBy.wallet === undefined || motion.wallets === undefined) return [motion];

@@ -205,9 +205,11 @@ describe('the data directory', () => {
     await using place = await newPlace('sqlite');
     const sqlite = await startOnce(place);
     await using postgres = await createPostgresDatabase();
+    // The key ring of one database refuses another one.
+    const otherKey = `file:${place.file('other.key')}`;
     const kept = `root-credentials-${sqlite.organizationId}.json`;
     {
-      await using server = await place.start({ CUSTOS_DATABASE_URL: postgres.url });
+      await using server = await place.start({ CUSTOS_DATABASE_URL: postgres.url, CUSTOS_ROOT_KEY: otherKey });
       expect(server.credentials.organizationId).not.toBe(sqlite.organizationId);
       await expectWhoami(server.baseUrl, server.credentials);
       expect(readCredentials(place.file(kept))).toEqual(sqlite);

@@ -129,6 +129,7 @@ describe('PostgreSQL at start', () => {
 describe('settings', () => {
   /** For every setting, values that cannot be used; a folder or a host may be any text. */
   const BAD: Record<keyof typeof SETTINGS, readonly string[]> = {
+    backupRecipients: ['age1,', 'AGE-SECRET-KEY-1QQQ', 'ssh-ed25519 AAAA', 'age1a age1b'],
     balanceCatchUpBlocks: ['0', '1000001', 'x'],
     webhookRetentionDays: ['3', '3651', '7.5', 'week'],
     dataDir: [],
@@ -141,7 +142,13 @@ describe('settings', () => {
     databaseWaitSeconds: ['-1', '86401', 'forever'],
     workers: ['0', '-1', '257', 'all'],
     rootKey: ['0123456789abcdef', 'file:', 'env:KEY', 'passphrase:secret'],
-    keyring: ['hsm', 'INLINE', 'true'],
+    keyring: ['hsm', 'INLINE', 'true', 'socket:', 'socket:run/keyring.sock', 'socket:/run/keyring.sock'],
+    keyringKeyFile: ['/etc/custos/link.key'],
+    keyringServices: ['0', '257', 'all'],
+    organizationExports: ['-1', '1000001', '1.5', 'all'],
+    exports: ['-1', '1000001', '1.5', 'all'],
+    organizationImports: ['-1', '1000001', '1.5', 'none'],
+    imports: ['-1', '1000001', '1.5', 'none'],
     metricsPort: ['x', '-1', '65536'],
     logLevel: ['verbose', 'INFO'],
     vendorNames: ['yes', 'ON'],

@@ -53,7 +53,17 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
     expect(readFileSync(place.file('address'), 'utf8')).toBe(`${baseUrl}\n`);
     const printed = `${output.stdout}${output.stderr}`;
     const local = [linkOf(baseUrl), `  mail and SMS  are not sent but kept at ${baseUrl}/dev/inbox`];
-    expect(output.stdout.trimEnd().split('\n').slice(4)).toEqual(database === 'sqlite' ? local : []);
+    const kept =
+      database === 'sqlite'
+        ? 'the database, the root key and the root credentials'
+        : 'the root key and the root credentials';
+    expect(output.stdout.trimEnd().split('\n').slice(4)).toEqual([
+      ...(database === 'sqlite' ? local : []),
+      '  protection    keys are held by the HTTP process itself, which is for tests',
+      `  together      ${place.path} holds ${kept}`,
+      '  before use    move root.key to a folder that is backed up apart from the database, and set CUSTOS_ROOT_KEY=file:PATH',
+      `  before use    move ${place.file('root-credentials.json')} to your own machine; the service does not need it`,
+    ]);
     expect(output.stdout).toContain(baseUrl);
     expect(output.stdout).toContain(credentials.organizationId);
     expect(output.stdout).toContain(place.file('root-credentials.json'));
@@ -79,7 +89,12 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
     {
       await using server = await place.start();
       const file = place.file('root-credentials.json');
-      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd().split('\n')).toEqual([
+      expect(
+        server.output.stdout
+          .split(/\n {2}(?:mail and SMS|protection)/)[0]
+          ?.trimEnd()
+          .split('\n'),
+      ).toEqual([
         `Custos is listening on ${server.baseUrl}`,
         `  credentials   ${file}`,
         `  try next      npx custos whoami --credentials ${file}`,
@@ -101,7 +116,15 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
     expect(activities).toEqual([{ operation: 'create_organization' }]);
     // The feed's counter and its eras are the embedded database's alone (docs/decisions/0045).
     const counted = database === 'sqlite' ? ['change_number', 'feed_eras'] : [];
-    const names = ['bootstrap', 'deployment_key', 'feed_key', 'root_key_id', ...counted].sort();
+    const names = [
+      'bootstrap',
+      'deployment_key',
+      'feed_key',
+      'integrity',
+      'root_key_id',
+      'root_key_times',
+      ...counted,
+    ].sort();
     expect(facts).toEqual(names.map((name) => ({ name })));
   });
 
@@ -164,13 +187,22 @@ describe.each(DATABASES)('the first and the second start on %s', (database) => {
         '--user-name',
         'Ada',
       );
-      expect(done).toMatchObject({ code: 0, stderr: '' });
+      const together = `${place.path} holds the database and the root key`;
+      expect(done).toMatchObject({
+        code: 0,
+        stderr:
+          database === 'sqlite'
+            ? `together    ${together}\nbefore use  move root.key to a folder that is backed up apart from the database, and set CUSTOS_ROOT_KEY=file:PATH\n`
+            : '',
+      });
       const created = JSON.parse(done.stdout);
       expect(Object.keys(created)).toEqual(['organizationId', 'userId', 'authProxyConfigId']);
       await using server = await place.start();
-      expect(server.output.stdout.split('\n  mail and SMS')[0]?.trimEnd()).toBe(
+      expect(server.output.stdout.split(/\n {2}(?:mail and SMS|protection)/)[0]?.trimEnd()).toBe(
         `Custos is listening on ${server.baseUrl}`,
       );
+      expect(server.output.stdout.includes(`  together      ${together}\n`)).toBe(database === 'sqlite');
+      expect(server.output.stdout).not.toContain('before use');
       expect(existsSync(place.file('root-credentials.json'))).toBe(false);
       const { status, body } = await new TestClient(server.baseUrl, created.organizationId, key).query('whoami');
       expect(status).toBe(200);

@@ -5,6 +5,7 @@ import { SqliteFile } from '../../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, send } from '../../harness/client.ts';
 import { DATABASES, type DatabaseKind } from '../../harness/databases.ts';
+import { remark } from '../../harness/remark.ts';
 import { base64url, hex, outcome, path, queryBody, sha256, WHOAMI } from './support.ts';
 
 /** Puts a read-only session into the database, as the operation that creates them will. */
@@ -17,13 +18,19 @@ async function insertSession(
   if (database === 'postgres') {
     const client = new pg.Client({ connectionString: app.app.config.databaseUrl });
     await client.connect();
-    await client.query('INSERT INTO read_session VALUES ($1, $2, $3, $4)', values);
+    await client.query(
+      'INSERT INTO read_session (organization_id, token_hash, user_id, expires_at_ms) VALUES ($1, $2, $3, $4)',
+      values,
+    );
     await client.end();
-    return;
+    return await remark(app.app.config, 'read_session');
   }
   const file = new SqliteFile(`${app.app.config.dataDir}/custos.db`);
-  file.prepare('INSERT INTO read_session VALUES (?, ?, ?, ?)').run(...values);
+  file
+    .prepare('INSERT INTO read_session (organization_id, token_hash, user_id, expires_at_ms) VALUES (?, ?, ?, ?)')
+    .run(...values);
   file.close();
+  await remark(app.app.config, 'read_session');
 }
 
 describe.each(DATABASES)('read-only sessions on %s', (database) => {

@@ -74,6 +74,7 @@ describe.each(DATABASES)('get_operations on %s', (database) => {
         keys: {
           protection: 'file',
           keyring: 'process',
+          keyringUser: 'same',
           rootKeyId: expect.any(String),
           isRotating: false,
           retiredRootKeys: 0,
@@ -95,7 +96,7 @@ describe.each(DATABASES)('get_operations on %s', (database) => {
           },
         ],
         mail: { email: 'PROVIDER', sms: 'NONE', host: new URL(mail.url).host, failed24h: 0 },
-        backup: { text: expect.stringContaining('no backups') },
+        backup: { text: expect.stringContaining('No backup of this database is recorded') },
         disk: { usedBytes: expect.any(Number), totalBytes: expect.any(Number), freeBytes: expect.any(Number) },
         now: expect.stringMatching(TIME),
       });

@@ -35,7 +35,12 @@ test('a keyring process that is stopped makes the service not ready and is repla
   const { root } = world;
   expect(await readyz(server)).toEqual({
     status: 200,
-    body: { status: 'ready', checks: { database: true, migrations: true, keyring: true } },
+    body: {
+      status: 'ready',
+      checks: { database: true, migrations: true, keyring: true },
+      integrity: { required: true, violations: 0 },
+      fence: { up: false },
+    },
   });
   const [keyring] = childrenOf(server.pid).filter(isAlive) as [number];
   const stoppedAtMs = performance.now();

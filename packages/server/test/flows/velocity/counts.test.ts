@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createUser } from '../../harness/client.ts';
 import { DATABASES } from '../../harness/databases.ts';
+import { remark } from '../../harness/remark.ts';
 import { outcome, path, propose, tagNames, times } from '../fixtures/access.ts';
 import { importKey } from '../fixtures/wallets.ts';
 import { control, countOf, DONE, EXCEEDED, openVelocity, SIGN, send, TAG, transaction } from './support.ts';
@@ -178,6 +179,7 @@ describe.each(DATABASES)('velocity controls on %s', (database) => {
         'UPDATE velocity_entry SET id = ?, created_at_ms = created_at_ms + 2000 WHERE organization_id = ?',
         ['ffffffff-ffff-7fff-bfff-ffffffffffff', root.organizationId],
       );
+      await remark(suite.place, 'velocity_entry', `organization_id = '${root.organizationId}'`);
       expect(outcome(await propose(user))).toEqual(DONE);
       expect(outcome(await propose(user))).toEqual(DONE);
       expect(outcome(await propose(user))).toEqual(EXCEEDED);

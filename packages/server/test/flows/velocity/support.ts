@@ -126,6 +126,9 @@ export function openVelocity(database: DatabaseKind) {
   return {
     newOrg,
     newTreasury,
+    get place() {
+      return server;
+    },
     get rows() {
       return rows;
     },

@@ -5,6 +5,7 @@ import type { Posting } from '../../../src/domains/webhooks/poster/posting.ts';
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import { createWebhooks, type RunningWebhooks, type WebhookParts } from '../../../src/domains/webhooks/webhooks.ts';
 import { dataModel } from '../../../src/domains.ts';
+import { loadIntegrity } from '../../../src/integrity/load.ts';
 import { type OrganizationId, randomId, type WebhookDeliveryId, type WebhookEndpointId } from '../../../src/lib/ids.ts';
 import { openStorage } from '../../../src/storage/open.ts';
 import type { TestApp } from '../../harness/app.ts';
@@ -163,6 +164,8 @@ describe('one process', () => {
       storage: {
         kind: storage.kind,
         load: [],
+        integrity: storage.integrity,
+        fence: storage.fence,
         read: storage.read,
         close: () => storage.close(),
         write: (unit) => (trouble.isDatabaseAway ? refuse('the database') : storage.write(unit)),
@@ -298,6 +301,8 @@ test('two processes on one database share the endpoints and never work on one to
   await using world = await World.open('postgres', watched('first'));
   const { app } = world.app;
   const storage = await openStorage({ dataModel, ...app.config, nowMs: Date.now(), onIdleError: () => {} });
+  storage.fence.load([], new Set());
+  await loadIntegrity(storage, app.keyring);
   const second = createWebhooks({
     config: app.config,
     storage,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll } from 'vitest';
 import type { Poster } from '../../../src/domains/webhooks/poster/poster.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
@@ -76,7 +77,10 @@ export class World implements AsyncDisposable {
 /** As older versions did after an answer of 4xx. */
 export async function giveUp({ app }: TestApp, deliveryIds: readonly string[]): Promise<void> {
   await app.storage.write(async (store) => {
-    const update = builderOf(store).updateTable('webhook_delivery').set({ state: 'failed' });
+    const update = builderOf(store)
+      .updateTable('webhook_delivery')
+      .set({ state: 'failed' })
+      .modifyEnd(sql`/* unmarked: a state */`);
     await update.where('id', 'in', [...deliveryIds]).execute();
   });
 }

@@ -48,6 +48,8 @@ const KINDS_OF_FIELD: Readonly<Record<string, readonly IdKind[]>> = {
   privateKeyTags: ['keyTag', 'tag'],
   secretId: ['secret'],
   secretIds: ['secret'],
+  recoveryKitId: ['recoveryKit', 'secret'],
+  recoveryKitIds: ['recoveryKit', 'secret'],
   policyId: ['policy'],
   policyIds: ['policy'],
   mfaPolicyId: ['mfaPolicy', 'policy'],

@@ -141,7 +141,7 @@ export function createEvmNode(chain: ChainSettings, options: NodeOptions = {}): 
   };
 }
 
-function chainProblem(result: unknown, reference: string): string | undefined {
+export function chainProblem(result: unknown, reference: string): string | undefined {
   const id = asQuantity(result, 'the chain id');
   return id === BigInt(reference) ? undefined : `the node is of the chain eip155:${id}, not of eip155:${reference}`;
 }

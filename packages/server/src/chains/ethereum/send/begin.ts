@@ -12,7 +12,7 @@ import {
   type Send,
   type SendError,
 } from '../../send/model.ts';
-import { progressOf, type Round, unlessGone } from '../../send/parts.ts';
+import { isPassedOver, isShared, progressOf, type Round, unlessGone } from '../../send/parts.ts';
 import { Sends } from '../../send/sends.ts';
 import type { ChainSettings } from '../../settings.ts';
 import { isDelegation } from '../delegation.ts';
@@ -57,12 +57,12 @@ export type Begun = 'sent' | 'wait' | 'skip';
 /** Reads where the lane stands: what is counted by nodes, and what is on its way by our own account. */
 export async function openLine({ parts, chain, lane }: Round, node: EvmNode): Promise<Line> {
   const address = laneAddress(lane.lane) as Hex;
-  const [count, taken, out, code] = await Promise.all([
+  const [count, out, code] = await Promise.all([
     node.transactionCount(address, 'pending'),
-    parts.storage.read(Sends).takenNonces(chain.caip2, lane.lane),
     parts.storage.read(Sends).onTheWay(chain.caip2, lane.lane),
     node.code(address),
   ]);
+  const taken = await parts.storage.read(Sends).takenNonces(chain.caip2, lane.lane, count, isShared({ chain, lane }));
   return {
     onTheWay: [...out.values()].reduce((sum, sends) => sum + sends, 0),
     senders: new Set(out.keys()),
@@ -131,6 +131,8 @@ export async function begin(round: Round, node: EvmNode, send: Send, line: Line)
     return begun;
   } catch (error) {
     if (error instanceof NotYet) return await hold(round, send, error.message, heldSinceMs);
+    if (isPassedOver(round, error))
+      return await hold(round, send, 'a stored record that it needs was altered', heldSinceMs);
     // Numbers that no transaction has, which were not noticed before.
     if (error instanceof BaseError) return await fail(round, send, { message: error.shortMessage });
     if (error instanceof Unsendable || error instanceof SignerGone || error instanceof OverBudget)

@@ -77,7 +77,10 @@ const isAnothers = async ({ parts }: Round, { caip2, nonce }: Send, { attempt }:
   nonce === undefined && (await parts.storage.read(Sends).isTaken(caip2, attempt.hash));
 
 /** The attempt that is in a block. `unclear`: nodes contradict themselves or each other, so that nobody is believed. */
-async function findLanded(node: EvmNode, { attempts }: Send): Promise<Landed | 'unclear' | undefined> {
+export async function findLanded(
+  node: EvmNode,
+  { attempts }: Pick<Send, 'attempts'>,
+): Promise<Landed | 'unclear' | undefined> {
   const receipts = await Promise.all(attempts.map(({ hash }) => node.receipt(hash as Hex)));
   const index = receipts.findIndex((receipt) => receipt !== undefined);
   const receipt = receipts[index];

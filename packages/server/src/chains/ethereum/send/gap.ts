@@ -2,7 +2,7 @@ import { KeyringError } from '@custos/keyring';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { SignerGone } from '../../send/errors.ts';
 import { laneAddress, type Send, type SendAttempt } from '../../send/model.ts';
-import { progressOf, type Round } from '../../send/parts.ts';
+import { isShared, progressOf, type Round } from '../../send/parts.ts';
 import { Sends } from '../../send/sends.ts';
 import { advisedFees } from './fees.ts';
 import type { View } from './follow.ts';
@@ -14,7 +14,7 @@ const PLAIN_GAS = 21_000n;
 
 /** The next nonce of the lane where no send of ours has it and one behind it waits for it. */
 export async function findGap({ parts, chain, lane }: Round, count: number): Promise<number | undefined> {
-  const taken = await parts.storage.read(Sends).takenNonces(chain.caip2, lane.lane);
+  const taken = await parts.storage.read(Sends).takenNonces(chain.caip2, lane.lane, count, isShared({ chain, lane }));
   return !taken.has(count) && taken.has(count + 1) ? count : undefined;
 }
 
@@ -27,7 +27,7 @@ export async function fillGap(round: Round, node: EvmNode, { gap }: View): Promi
   if (gap === undefined) return;
   const { parts, chain, lane, memory } = round;
   const address = laneAddress(lane.lane);
-  const send = await parts.storage.read(Sends).refusedAt(chain.caip2, lane.lane, gap);
+  const send = await parts.storage.read(Sends).refusedAt(chain.caip2, lane.lane, gap, isShared({ chain, lane }));
   // Nobody here can sign for the address of a transaction that was signed elsewhere.
   if (send === undefined || address !== lane.lane) return;
   const newest = send.attempts.at(-1);

@@ -3,7 +3,7 @@ import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { NodeError } from '../../nodes/node-error.ts';
 import { isPaidByOperator } from '../../send/cost.ts';
 import { laneAddress, type Send } from '../../send/model.ts';
-import { LaneLost, type Round, SendGone, unlessGone } from '../../send/parts.ts';
+import { isPassedOver, LaneLost, type Round, SendGone, unlessGone } from '../../send/parts.ts';
 import { begin, openLine, readyToBegin } from './begin.ts';
 import { follow, isDue, type View } from './follow.ts';
 import { fillGap, findGap } from './gap.ts';
@@ -23,13 +23,17 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
   const out = open.filter(({ attempts }) => attempts.length > 0);
   if (!isPoked && out.length > 0) {
     const view = await look(round, node);
-    await fillGap(round, node, view);
+    try {
+      await fillGap(round, node, view);
+    } catch (error) {
+      if (!isPassedOver(round, error)) throw error;
+    }
     for (const some of chunks(
       out.filter((send) => isDue(round, send, view)),
       FOLLOWED_AT_ONCE,
     )) {
       const outcomes = await Promise.allSettled(some.map((send) => unlessGone(() => follow(round, node, send, view))));
-      for (const outcome of outcomes) if (outcome.status === 'rejected') failure = keep(failure, outcome.reason);
+      for (const outcome of outcomes) if (outcome.status === 'rejected') failure = keep(round, failure, outcome.reason);
     }
   }
   if (ready.length > 0) {
@@ -39,7 +43,7 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
         if ((await begin(round, node, send, line)) === 'wait') break;
       } catch (error) {
         if (error instanceof SendGone) continue;
-        failure = keep(failure, error);
+        failure = keep(round, failure, error);
         // Sends of one account keep their order; those that share the operator's lane are others' business.
         if (!isPaidByOperator(send)) break;
       }
@@ -49,9 +53,9 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
 }
 
 /** The first failure, unless the lane itself is lost. */
-function keep(before: unknown, failure: unknown): unknown {
+function keep(round: Round, before: unknown, failure: unknown): unknown {
   if (failure instanceof LaneLost) throw failure;
-  return before ?? failure;
+  return isPassedOver(round, failure) ? before : (before ?? failure);
 }
 
 async function look(round: Round, node: EvmNode): Promise<View> {
@@ -61,7 +65,7 @@ async function look(round: Round, node: EvmNode): Promise<View> {
     node.transactionCount(laneAddress(round.lane.lane) as Hex, 'latest'),
   ]);
   if (head === undefined) throw new Error('the node has no latest block');
-  return { head, finalized, count, gap: await findGap(round, count) };
+  return { head, finalized, count, gap: round.isPartial ? undefined : await findGap(round, count) };
 }
 
 /** A chain that told of a final block once has them, whatever a node says that is away or knows no such word. */

@@ -121,7 +121,7 @@ export function createSolanaNode(chain: ChainSettings, options: NodeOptions = {}
   };
 }
 
-function chainProblem(result: unknown, reference: string): string | undefined {
+export function chainProblem(result: unknown, reference: string): string | undefined {
   const genesis = asKey(result, 'the genesis hash').slice(0, 32);
   return genesis === reference ? undefined : `the node is of the chain solana:${genesis}, not of solana:${reference}`;
 }

@@ -1,5 +1,5 @@
 import type { Send } from '../../send/model.ts';
-import { type Round, unlessGone } from '../../send/parts.ts';
+import { isPassedOver, type Round, unlessGone } from '../../send/parts.ts';
 import type { SolanaParts } from './parts.ts';
 import { solanaStep } from './step.ts';
 
@@ -12,7 +12,13 @@ export async function solanaRound(round: Round, open: readonly Send[], isPoked =
   for (const send of open) if (send.attempts.length === 0) await take(round, send);
 }
 
-const take = (round: Round, send: Send): Promise<void> => unlessGone(() => stepOf(round, send));
+async function take(round: Round, send: Send): Promise<void> {
+  try {
+    await unlessGone(() => stepOf(round, send));
+  } catch (error) {
+    if (!isPassedOver(round, error)) throw error;
+  }
+}
 
 async function stepOf(round: Round, send: Send): Promise<void> {
   let current = send;

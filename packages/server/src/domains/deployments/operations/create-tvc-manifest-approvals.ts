@@ -4,7 +4,7 @@ import { lookClosely } from '../../../describe/sentence.ts';
 import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape } from '../../../lib/shapes.ts';
-import { verifyApprovals } from '../approvals.ts';
+import { countGenuine, verifyApprovals } from '../approvals.ts';
 import { requireUndeleted } from '../lifecycle.ts';
 import type { ManifestApproval } from '../model.ts';
 import { ManifestApprovalParamsShape, OPERATORS_MAX } from '../shapes.ts';
@@ -43,12 +43,12 @@ export const createTvcManifestApprovals = defineActivity({
     const manifestSet = await read(TvcReader).getOperatorSet(organizationId, app.manifestSetId);
     return {
       deploymentId: deployment.id,
-      threshold: manifestSet.threshold,
+      manifestSet,
       verified: await verifyApprovals(deployment, manifestSet, approvals),
     };
   },
   prepare: async (_context, _parameters, described) => described,
-  async execute({ store, actor, newId, nowMs }, _parameters, { deploymentId, threshold, verified }) {
+  async execute({ store, actor, newId, nowMs }, _parameters, { deploymentId, manifestSet, verified }) {
     const { organizationId } = actor;
     const deployment = await store(TvcStore).getDeployment(organizationId, deploymentId);
     requireUndeleted(deployment);
@@ -57,9 +57,13 @@ export const createTvcManifestApprovals = defineActivity({
       const kept: ManifestApproval = { id: newId(), deploymentId, ...approval, createdAtMs: nowMs };
       approvalIds.push(await store(TvcStore).keepApproval(organizationId, kept));
     }
-    const { length: count } = await store(TvcStore).approvals(organizationId, [deploymentId]);
+    const count = countGenuine(
+      deployment,
+      manifestSet,
+      await store(TvcStore).approvals(organizationId, [deploymentId]),
+    );
     // Only the approval that completes them makes anything live; a later one changes nothing.
-    if (count >= threshold && (await store(TvcStore).markApproved(organizationId, deploymentId, nowMs))) {
+    if (count >= manifestSet.threshold && (await store(TvcStore).markApproved(organizationId, deploymentId, nowMs))) {
       await store(TvcStore).setFirstLive(organizationId, deployment, nowMs);
     }
     return { approvalIds };

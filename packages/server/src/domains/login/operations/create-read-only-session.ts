@@ -2,10 +2,9 @@ import Type from 'typebox';
 import { say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { randomToken, sha256Hex } from '../../../lib/encoding.ts';
+import { LIMITS } from '../../../lib/limits.ts';
 import { CredentialStore } from '../../users/store/credentials.ts';
 import { UserStore } from '../../users/store/users.ts';
-
-const SECONDS = 60 * 60;
 
 export const createReadOnlySession = defineActivity({
   name: 'create_read_only_session',
@@ -29,7 +28,7 @@ export const createReadOnlySession = defineActivity({
   secretResults: ['session'],
   ownAccount: 'any-credential',
   managesCredentialsOf: (_parameters, proposer) => proposer.userId,
-  prepare: async ({ nowMs }) => ({ session: randomToken(), expiresAtMs: nowMs + SECONDS * 1000 }),
+  prepare: async ({ nowMs }) => ({ session: randomToken(), expiresAtMs: nowMs + LIMITS.readSessionSeconds * 1000 }),
   secretResult: ({ session, expiresAtMs }) => ({ values: { session }, expiresAtMs }),
   async execute({ store, actor, nowMs }, _parameters, { session, expiresAtMs }) {
     const { organization, organizationId, user, userId } = actor;

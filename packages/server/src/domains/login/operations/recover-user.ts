@@ -63,7 +63,7 @@ export const recoverUser = defineActivity({
     const place = { organizationId, rootId: treeRoot(actor.organization) };
     // The name may be that of the lost passkey, which may still be found and stays.
     const added = await addAuthenticators(context, place, userId as UserId, [authenticator], verified, 'number-taken');
-    await store(CredentialStore).deleteReplacedKeys(organizationId, recoveryIds, removedBy(actor));
+    await store(CredentialStore).deleteReplacedKeys(organizationId, userId, recoveryIds, removedBy(actor));
     await store(TreeStore).remove(organizationId, recoveryIds);
     return { authenticatorId: added.map(({ id }) => id) };
   },

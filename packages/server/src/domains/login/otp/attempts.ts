@@ -17,12 +17,13 @@ const keyOf = ({ type, contact }: Otp): string => contactKeyOf(type, contact);
 
 /** A live code that this organization sent and that serves the purpose. */
 export async function findCode(
-  { read, actor, nowMs }: DescribeContext,
+  { read, actor, nowMs, tokens }: DescribeContext,
   otpId: string,
   serves: (otp: Otp) => boolean,
 ): Promise<Otp> {
   const otp = await read(OtpReader).findOtp(actor.organizationId, otpId);
   if (otp === undefined || otp.expiresAtMs <= nowMs || !serves(otp)) throw wrongCode();
+  tokens.requireNewCode(otp.createdAtMs);
   return otp;
 }
 

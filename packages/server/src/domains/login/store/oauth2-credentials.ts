@@ -2,7 +2,10 @@ import type { Selectable } from 'kysely';
 import { ApiError } from '../../../lib/errors.ts';
 import type { Oauth2CredentialId, OrganizationId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { amendOne, release } from '../../../storage/integrity/amend.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import { insertion } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { Oauth2Credential, Oauth2Provider } from '../model.ts';
@@ -18,6 +21,17 @@ const toCredential = (row: Selectable<Oauth2CredentialTable>): Oauth2Credential 
   updatedAtMs: row.updated_at_ms,
 });
 
+const insertCredentials = insertion('oauth2-credential-insert', 'oauth2_credential', [
+  'organization_id',
+  'id',
+  'provider',
+  'client_id',
+  'encrypted_client_secret',
+  'sealed_secret',
+  'created_at_ms',
+  'updated_at_ms',
+]);
+
 const credentialNotFound = (): ApiError =>
   new ApiError('OAUTH2_CREDENTIAL_NOT_FOUND', 'OAuth 2.0 credential not found in this organization');
 
@@ -32,6 +46,7 @@ export class Oauth2CredentialReader extends Reader {
   async hasCredentialAt(organizationId: OrganizationId, provider: string): Promise<boolean> {
     const row = await this.db
       .selectFrom('oauth2_credential')
+      .modifyFront(partial('says only why a request is refused'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('provider', '=', provider)
@@ -77,38 +92,33 @@ export class Oauth2CredentialStore extends Oauth2CredentialReader {
   static readonly writes = true;
 
   async insertCredential(organizationId: OrganizationId, credential: Oauth2Credential): Promise<void> {
-    await this.db
-      .insertInto('oauth2_credential')
-      .values({
-        organization_id: organizationId,
-        id: credential.id,
-        provider: credential.provider,
-        client_id: credential.clientId,
-        encrypted_client_secret: credential.encryptedClientSecret,
-        sealed_secret: credential.sealedSecret,
-        created_at_ms: credential.createdAtMs,
-        updated_at_ms: credential.updatedAtMs,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: credential.id,
+      provider: credential.provider,
+      client_id: credential.clientId,
+      encrypted_client_secret: credential.encryptedClientSecret,
+      sealed_secret: credential.sealedSecret,
+      created_at_ms: credential.createdAtMs,
+      updated_at_ms: credential.updatedAtMs,
+    };
+    await insertCredentials(this.db, [row]);
   }
 
   async updateCredential(organizationId: OrganizationId, credential: Oauth2Credential): Promise<void> {
-    const updated = await this.db
-      .updateTable('oauth2_credential')
-      .set({
-        provider: credential.provider,
-        client_id: credential.clientId,
-        encrypted_client_secret: credential.encryptedClientSecret,
-        sealed_secret: credential.sealedSecret,
-        updated_at_ms: credential.updatedAtMs,
-      })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', credential.id)
-      .executeTakeFirst();
-    if (updated.numUpdatedRows === 0n) throw credentialNotFound();
+    const key = { organization_id: organizationId, id: credential.id };
+    const updated = await amendOne(this.db, 'oauth2_credential', key, () => ({
+      provider: credential.provider,
+      client_id: credential.clientId,
+      encrypted_client_secret: credential.encryptedClientSecret,
+      sealed_secret: credential.sealedSecret,
+      updated_at_ms: credential.updatedAtMs,
+    }));
+    if (updated === undefined) throw credentialNotFound();
   }
 
   async deleteCredential(organizationId: OrganizationId, credentialId: string): Promise<void> {
+    release(this.db, 'oauth2_credential');
     const deleted = await this.db
       .deleteFrom('oauth2_credential')
       .where('organization_id', '=', organizationId)

@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { OtpType } from '../../../core/contact.ts';
 import type { OrganizationId, OtpId, UserId } from '../../../lib/ids.ts';
+import { amendOne, release } from '../../../storage/integrity/amend.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { findRow } from '../../../storage/organization-rows.ts';
 import { change, insertion, statement } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
@@ -30,6 +32,7 @@ const codesOfContact = statement(
   (db, { organizationId, contactKey }: { readonly organizationId: string; readonly contactKey: string }) =>
     db
       .selectFrom('otp')
+      .modifyFront(partial('ids of codes to be deleted'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('contact_key', '=', contactKey)
@@ -48,16 +51,6 @@ const insertCodes = insertion('otp-insert', 'otp', [
   'expires_at_ms',
   'created_at_ms',
 ]);
-/** One statement, so that no two take the same attempt. */
-const takeOne = change('otp-attempt', (db, { organizationId, id, nowMs }: Code & { readonly nowMs: number }) =>
-  db
-    .updateTable('otp')
-    .set((eb) => ({ attempts_left: eb('attempts_left', '-', 1) }))
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .where('attempts_left', '>', 0)
-    .where('expires_at_ms', '>', nowMs),
-);
 const deleteCode = change('otp-delete', (db, { organizationId, id }: Code) =>
   db.deleteFrom('otp').where('organization_id', '=', organizationId).where('id', '=', id),
 );
@@ -107,13 +100,19 @@ export class OtpStore extends OtpReader {
     ]);
   }
 
-  /** Takes one attempt, if the code is alive and has one left. */
+  /** Takes one attempt, if the code is alive and has one left. The row is held, so that no two take the same one. */
   async takeAttempt(organizationId: OrganizationId, otpId: string, nowMs: number): Promise<boolean> {
-    return (await takeOne(this.db, { organizationId, id: otpId, nowMs })) === 1;
+    let isTaken = false;
+    await amendOne(this.db, 'otp', { organization_id: organizationId, id: otpId }, (otp) => {
+      isTaken = otp.attempts_left > 0 && otp.expires_at_ms > nowMs;
+      return isTaken ? { attempts_left: otp.attempts_left - 1 } : undefined;
+    });
+    return isTaken;
   }
 
   /** True if the code was still there: it is used once. */
   async takeOtp(organizationId: OrganizationId, otpId: string): Promise<boolean> {
+    release(this.db, 'otp');
     return (await deleteCode(this.db, { organizationId, id: otpId })) === 1;
   }
 }

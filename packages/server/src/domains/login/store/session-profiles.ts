@@ -4,6 +4,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, SessionProfileId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import { insertion } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { SessionProfileTable } from '../tables.ts';
 
@@ -16,6 +17,17 @@ const toProfile = (row: Selectable<SessionProfileTable>): SessionProfile => ({
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
+
+const insertProfiles = insertion('session-profile-insert', 'session_profile', [
+  'organization_id',
+  'id',
+  'name',
+  'scope',
+  'expiration_seconds',
+  'notes',
+  'created_at_ms',
+  'updated_at_ms',
+]);
 
 /** Profiles never change, and belong to a parent organization. */
 export class SessionProfileReader extends Reader {
@@ -41,18 +53,16 @@ export class SessionProfileStore extends SessionProfileReader {
   static readonly writes = true;
 
   async insert(organizationId: OrganizationId, profile: SessionProfile): Promise<void> {
-    await this.db
-      .insertInto('session_profile')
-      .values({
-        organization_id: organizationId,
-        id: profile.id,
-        name: profile.name,
-        scope: profile.scope,
-        expiration_seconds: profile.expirationSeconds ?? null,
-        notes: profile.notes,
-        created_at_ms: profile.createdAtMs,
-        updated_at_ms: profile.updatedAtMs,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      id: profile.id,
+      name: profile.name,
+      scope: profile.scope,
+      expiration_seconds: profile.expirationSeconds ?? null,
+      notes: profile.notes,
+      created_at_ms: profile.createdAtMs,
+      updated_at_ms: profile.updatedAtMs,
+    };
+    await insertProfiles(this.db, [row]);
   }
 }

@@ -1,5 +1,5 @@
 import type { Keyring } from '@custos/keyring';
-import { SealedReader } from '../../../core/store/sealed.ts';
+import { opensFor, SealedReader } from '../../../core/store/sealed.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { sealContent } from '../message.ts';
 import { MessageStore } from '../store.ts';
@@ -26,7 +26,12 @@ export class InboxSender implements Sender {
     return {
       kind: 'sent',
       response: 'kept in the development inbox',
-      record: (store) => store(MessageStore).keep({ ...owner, sealed, createdAtMs }, KEPT_MAX),
+      record: async (store) => {
+        const current = await store(SealedReader).organizationKey(organizationId);
+        // The organization got another key long ago: nobody could read the message.
+        if (current === undefined || !opensFor(current, wrappedKey)) return;
+        await store(MessageStore).keep({ ...owner, sealed, createdAtMs }, KEPT_MAX);
+      },
     };
   }
 

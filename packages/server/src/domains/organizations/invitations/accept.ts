@@ -89,7 +89,7 @@ async function accept(
       told = await announceActivity(app, store, { activity: done, votes: [], proofs: [] }, target, nowMs);
       return done;
     },
-    { turn: { organizationId, mode: 'exclusive' } },
+    { of: organization, turn: { organizationId, mode: 'exclusive' } },
   );
   app.observe.activity(activity);
   app.webhooks.wake(told);

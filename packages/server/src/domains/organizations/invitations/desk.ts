@@ -35,6 +35,10 @@ export async function answerInvited(app: App, call: InvitationCall, request: Inv
   );
   await requireAllowedAddress(app, organization, clientAddress);
   await passage.asTenant(treeRoot(organization), organization.id, false);
+  const { fence } = app.storage;
+  if (call.name !== openInvitation.name) fence.requireLifted(organization);
+  // It may have been revoked, or accepted, after the backup was made.
+  fence.requireNew('the invitation', invitation.createdAtMs);
   if (call.name === openInvitation.name) {
     await requireOpen(app.storage.read, organization.id, invitation, app.clock());
     return describe(organization, invitation);

@@ -22,6 +22,7 @@ import { isAllowedFrom } from '../../../engine/rules/allowlist.ts';
 import { isMetAtOnce } from '../../../engine/rules/mfa.ts';
 import {
   groupOf,
+  isExhausted,
   type Motion,
   motionsFor,
   refusedUncounted,
@@ -295,7 +296,7 @@ async function mfaOf(
 
 /** What a denied request would have moved is told as far as it can be described. */
 async function velocityOf(
-  { read, rules, intent, organization, nowMs }: Authorization,
+  { app, read, rules, intent, organization, nowMs }: Authorization,
   isDenied: boolean,
 ): Promise<Simulation['velocity']> {
   if (rules.controls.length === 0) return [];
@@ -309,6 +310,7 @@ async function velocityOf(
   for (const control of rules.controls) {
     const uncounted = refusedUncounted(control, rules.controls, motion);
     const counts = countsAgainst(control, motion);
+    const isFull = isExhausted(control, app.storage.fence.exhaustedAtMs, nowMs);
     for (const counted of counts.length === 0 && uncounted !== undefined ? nothingCounted(control, motion) : counts) {
       const total = await totalWith(read, organization.id, control, counted, nowMs);
       const { threshold, operator } = control.aggregation;
@@ -318,7 +320,7 @@ async function velocityOf(
         aggregate: toDecimal(total),
         threshold,
         operator,
-        satisfied: uncounted === undefined && satisfies(control, total),
+        satisfied: uncounted === undefined && !isFull && satisfies(control, total),
         ...(uncounted !== undefined && { uncounted }),
       });
     }

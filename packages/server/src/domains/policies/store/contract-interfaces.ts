@@ -6,7 +6,13 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { ContractInterfaceId, OrganizationId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { someOfOrganization } from '../../../storage/integrity/owned-rows.ts';
+import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
+import { listed } from '../../../storage/integrity/set-statements.ts';
+import { placeAt } from '../../../storage/integrity/sets.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import { insertion, quickStatement } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { ContractInterfaceTable } from '../tables.ts';
@@ -34,6 +40,28 @@ const addressKey = (type: ContractInterfaceType, address: string): string =>
 
 const notFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'smart contract interface not found in this organization');
+
+const insertInterfaces = insertion('contract-interface-insert', 'contract_interface', [
+  'organization_id',
+  'id',
+  'type',
+  'address',
+  'address_key',
+  'definition',
+  'label',
+  'notes',
+  'created_at_ms',
+  'updated_at_ms',
+]);
+
+const byAddresses = quickStatement(
+  undefined,
+  (
+    db,
+    { organizationId, type, keys }: { readonly organizationId: string; readonly type: string; readonly keys: string },
+  ) => sql<Selectable<ContractInterfaceTable>>`SELECT * FROM contract_interface
+    WHERE organization_id = ${organizationId} AND type = ${type} AND address_key IN (${listed(db, keys)})`,
+);
 
 const LARGE = ['definition', 'label', 'notes'] as const;
 
@@ -63,7 +91,7 @@ export class ContractInterfaceReader extends Reader {
   /** Characters in all of them. */
   async length(organizationId: OrganizationId): Promise<number> {
     const { rows } = await sql<{ length: number | null }>`
-      SELECT CAST(SUM(LENGTH(definition)) AS bigint) AS length FROM contract_interface
+      SELECT /* partial: a size, which a limit is compared with */ CAST(SUM(LENGTH(definition)) AS bigint) AS length FROM contract_interface
       WHERE organization_id = ${organizationId}`.execute(this.db);
     return Number(rows[0]?.length ?? 0);
   }
@@ -78,6 +106,7 @@ export class ContractInterfaceReader extends Reader {
     for (const keys of chunks([...new Set(addresses.map((address) => addressKey(type, address)))])) {
       const rows = await this.db
         .selectFrom('contract_interface')
+        .modifyFront(partial('names to be shown'))
         .select(['address_key', 'label'])
         .where('organization_id', '=', organizationId)
         .where('type', '=', type)
@@ -95,17 +124,14 @@ export class ContractInterfaceReader extends Reader {
     addresses: readonly string[],
   ): Promise<ContractInterface[]> {
     if (addresses.length === 0) return [];
-    const rows = await this.db
-      .selectFrom('contract_interface')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('type', '=', type)
-      .where(
-        'address_key',
-        'in',
-        addresses.map((address) => addressKey(type, address)),
-      )
-      .execute();
+    const keys = [...new Set(addresses.map((address) => addressKey(type, address)))];
+    const rows = await someOfOrganization(
+      this.db,
+      'contract_interface',
+      organizationId,
+      keys.map((key) => [type, key]),
+      () => byAddresses(this.db, { organizationId, type, keys: JSON.stringify(keys) }),
+    );
     return rows.map(toInterface);
   }
 }
@@ -113,39 +139,43 @@ export class ContractInterfaceReader extends Reader {
 export class ContractInterfaceStore extends ContractInterfaceReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #owned: OwnedSets;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#owned = transaction.owned;
   }
 
   async insert(organizationId: OrganizationId, contract: ContractInterface): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
-    await this.db
-      .insertInto('contract_interface')
-      .values({
-        organization_id: organizationId,
-        id: contract.id,
-        type: contract.type,
-        address: contract.address,
-        address_key: addressKey(contract.type, contract.address),
-        definition: contract.definition,
-        label: contract.label,
-        notes: contract.notes,
-        created_at_ms: contract.createdAtMs,
-        updated_at_ms: contract.updatedAtMs,
-      })
-      .execute();
+    await this.#owned.open('contract_interface', organizationId);
+    const row = {
+      organization_id: organizationId,
+      id: contract.id,
+      type: contract.type,
+      address: contract.address,
+      address_key: addressKey(contract.type, contract.address),
+      definition: contract.definition,
+      label: contract.label,
+      notes: contract.notes,
+      created_at_ms: contract.createdAtMs,
+      updated_at_ms: contract.updatedAtMs,
+    };
+    await insertInterfaces(this.db, [row]);
   }
 
   async delete(organizationId: OrganizationId, id: string): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
-    const deleted = await this.db
+    await this.#owned.open('contract_interface', organizationId);
+    const row = await findRow(this.db, 'contract_interface', organizationId, id);
+    if (row === undefined) throw notFound();
+    this.#owned.remove('contract_interface', [organizationId], [placeAt([row.type, row.address_key])]);
+    await this.db
       .deleteFrom('contract_interface')
       .where('organization_id', '=', organizationId)
       .where('id', '=', id)
-      .executeTakeFirst();
-    if (deleted.numDeletedRows === 0n) throw notFound();
+      .execute();
     await bury(this.db, organizationId, [id]);
   }
 }

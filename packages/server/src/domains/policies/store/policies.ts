@@ -6,7 +6,12 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, PolicyId, VoteId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { amendOne, release } from '../../../storage/integrity/amend.ts';
+import { allOfOrganization } from '../../../storage/integrity/owned-rows.ts';
+import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { findRow, namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
+import { insertion } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { PolicyTable } from '../tables.ts';
@@ -25,6 +30,19 @@ const toPolicy = (row: Selectable<PolicyTable>): Policy => ({
 
 export const policyNotFound = (): ApiError =>
   new ApiError('RESOURCE_NOT_FOUND', 'policy not found in this organization');
+
+const insertPolicies = insertion('policy-insert', 'policy', [
+  'organization_id',
+  'id',
+  'name',
+  'effect',
+  'condition',
+  'consensus',
+  'time',
+  'notes',
+  'created_at_ms',
+  'updated_at_ms',
+]);
 
 export class PolicyReader extends Reader {
   async get(organizationId: OrganizationId, policyId: string): Promise<Policy> {
@@ -59,6 +77,7 @@ export class PolicyReader extends Reader {
   async count(organizationId: OrganizationId): Promise<number> {
     const row = await this.db
       .selectFrom('policy')
+      .modifyFront(partial('a count, which a limit is compared with'))
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('organization_id', '=', organizationId)
       .executeTakeFirstOrThrow();
@@ -68,20 +87,14 @@ export class PolicyReader extends Reader {
   /** Characters in all expressions, and a hundred more for each policy. */
   async weight(organizationId: OrganizationId): Promise<number> {
     const { rows } = await sql<{ weight: number | null }>`
-      SELECT CAST(SUM(LENGTH(condition) + LENGTH(consensus) + LENGTH(time) + 100) AS bigint) AS weight FROM policy
+      SELECT /* partial: a size, which a limit is compared with */ CAST(SUM(LENGTH(condition) + LENGTH(consensus) + LENGTH(time) + 100) AS bigint) AS weight FROM policy
       WHERE organization_id = ${organizationId}`.execute(this.db);
     return Number(rows[0]?.weight ?? 0);
   }
 
   /** Every policy of the organization, oldest first: a decision looks at all of them. */
   async all(organizationId: OrganizationId): Promise<Policy[]> {
-    const rows = await this.db
-      .selectFrom('policy')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .orderBy('id')
-      .execute();
-    return rows.map(toPolicy);
+    return (await allOfOrganization(this.db, 'policy', organizationId)).map(toPolicy);
   }
 
   /** What was said at each vote of the activity, oldest first. */
@@ -105,56 +118,52 @@ export class PolicyReader extends Reader {
 export class PolicyStore extends PolicyReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #owned: OwnedSets;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#owned = transaction.owned;
   }
 
   async insert(organizationId: OrganizationId, policies: readonly Policy[]): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
-    for (const some of chunks(policies)) {
-      await this.db
-        .insertInto('policy')
-        .values(
-          some.map((policy) => ({
-            organization_id: organizationId,
-            id: policy.id,
-            name: policy.name,
-            effect: policy.effect,
-            condition: policy.condition,
-            consensus: policy.consensus,
-            time: policy.time,
-            notes: policy.notes,
-            created_at_ms: policy.createdAtMs,
-            updated_at_ms: policy.updatedAtMs,
-          })),
-        )
-        .execute();
-    }
+    await this.#owned.open('policy', organizationId);
+    const rows = policies.map((policy) => ({
+      organization_id: organizationId,
+      id: policy.id,
+      name: policy.name,
+      effect: policy.effect,
+      condition: policy.condition,
+      consensus: policy.consensus,
+      time: policy.time,
+      notes: policy.notes,
+      created_at_ms: policy.createdAtMs,
+      updated_at_ms: policy.updatedAtMs,
+    }));
+    await insertPolicies(this.db, rows);
   }
 
   async update(organizationId: OrganizationId, policy: Policy): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
-    await this.db
-      .updateTable('policy')
-      .set({
-        name: policy.name,
-        effect: policy.effect,
-        condition: policy.condition,
-        consensus: policy.consensus,
-        time: policy.time,
-        notes: policy.notes,
-        updated_at_ms: policy.updatedAtMs,
-      })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', policy.id)
-      .execute();
+    await this.#owned.open('policy', organizationId);
+    // One that is gone by now is missed: it stays in what is followed.
+    await amendOne(this.db, 'policy', { organization_id: organizationId, id: policy.id }, () => ({
+      name: policy.name,
+      effect: policy.effect,
+      condition: policy.condition,
+      consensus: policy.consensus,
+      time: policy.time,
+      notes: policy.notes,
+      updated_at_ms: policy.updatedAtMs,
+    }));
   }
 
   /** All or nothing: throws when one of them is not there. */
   async delete(organizationId: OrganizationId, policyIds: readonly string[]): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
+    await this.#owned.open('policy', organizationId);
+    this.#owned.remove('policy', [organizationId], policyIds);
     for (const ids of chunks(policyIds)) {
       const deleted = await this.db
         .deleteFrom('policy')
@@ -164,6 +173,7 @@ export class PolicyStore extends PolicyReader {
       if (deleted.numDeletedRows !== BigInt(ids.length)) throw policyNotFound();
       await bury(this.db, organizationId, ids);
     }
+    release(this.db, 'policy');
   }
 
   async insertEvaluation(organizationId: OrganizationId, evaluation: VoteEvaluation): Promise<void> {

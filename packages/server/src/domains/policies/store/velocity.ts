@@ -5,10 +5,14 @@ import { ApiError } from '../../../lib/errors.ts';
 import type { ActivityId, OrganizationId, VelocityControlId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { amend } from '../../../storage/integrity/amend.ts';
+import { allOfOrganization } from '../../../storage/integrity/owned-rows.ts';
+import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
 import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import { insertion } from '../../../storage/statement.ts';
 import { Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
-import type { VelocityControlTable } from '../tables.ts';
+import type { VelocityControlTable, VelocityEntryTable } from '../tables.ts';
 
 const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
   id: row.id as VelocityControlId,
@@ -22,6 +26,28 @@ const toControl = (row: Selectable<VelocityControlTable>): VelocityControl => ({
 });
 
 const notFound = (): ApiError => new ApiError('RESOURCE_NOT_FOUND', 'velocity control not found in this organization');
+
+const insertControls = insertion('velocity-control-insert', 'velocity_control', [
+  'organization_id',
+  'id',
+  'name',
+  'identifier',
+  'data_source',
+  'aggregation',
+  'refuse_uncounted',
+  'created_at_ms',
+  'updated_at_ms',
+]);
+const insertEntries = insertion('velocity-entry-insert', 'velocity_entry', [
+  'organization_id',
+  'control_id',
+  'group_key',
+  'id',
+  'activity_id',
+  'amount',
+  'total',
+  'created_at_ms',
+]);
 
 export interface ControlKey {
   readonly organizationId: OrganizationId;
@@ -42,13 +68,7 @@ export class VelocityReader extends Reader {
   }
 
   async all(organizationId: OrganizationId): Promise<VelocityControl[]> {
-    const rows = await this.db
-      .selectFrom('velocity_control')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .orderBy('id')
-      .execute();
-    return rows.map(toControl);
+    return (await allOfOrganization(this.db, 'velocity_control', organizationId)).map(toControl);
   }
 
   /** What the group has used since a moment, that moment excluded; undefined for the whole past. */
@@ -74,7 +94,7 @@ export class VelocityReader extends Reader {
       AND entry.group_key = found.group_key ${until} ORDER BY entry.created_at_ms DESC, entry.id DESC LIMIT 1)`;
     const before = sinceMs === undefined ? sql`NULL` : total(sql`AND entry.created_at_ms <= ${sinceMs}`);
     const { rows } = await sql<{ group_key: string; latest: string; earlier: string | null }>`
-      WITH RECURSIVE found (group_key) AS (
+      /* partial: usage to be shown; limits read whole entries */ WITH RECURSIVE found (group_key) AS (
         SELECT ${next(sql`''`)}
         UNION ALL SELECT ${next(sql`found.group_key`)} FROM found WHERE found.group_key IS NOT NULL)
       SELECT group_key, ${total(sql``)} AS latest, ${before} AS earlier
@@ -85,7 +105,8 @@ export class VelocityReader extends Reader {
   /** Controls of any organization, in the order of their keys, behind one of them. */
   async controlsBehind(last: ControlKey | undefined, limit: number): Promise<ControlKey[]> {
     const behind = last && sql`WHERE (organization_id, id) > (${last.organizationId}, ${last.controlId})`;
-    const { rows } = await sql<ControlKey>`SELECT organization_id AS "organizationId", id AS "controlId"
+    const { rows } =
+      await sql<ControlKey>`SELECT /* partial: ids */ organization_id AS "organizationId", id AS "controlId"
       FROM velocity_control ${behind ?? sql``} ORDER BY organization_id, id LIMIT ${limit}`.execute(this.db);
     return rows;
   }
@@ -103,7 +124,8 @@ export class VelocityReader extends Reader {
     const ofControl = sql`organization_id = ${organizationId} AND control_id = ${controlId}`;
     const next = (after: RawBuilder<unknown>) =>
       sql`(SELECT min(group_key) FROM velocity_entry WHERE ${ofControl} AND group_key > ${after})`;
-    const { rows } = await sql<{ group_key: string; has_later: number }>`WITH RECURSIVE found (group_key) AS (
+    const { rows } = await sql<{ group_key: string; has_later: number }>`/* partial: which groups to read */
+      WITH RECURSIVE found (group_key) AS (
         SELECT ${next(sql`${last}`)}
         UNION ALL SELECT ${next(sql`found.group_key`)} FROM found WHERE found.group_key IS NOT NULL)
       SELECT group_key, CASE WHEN EXISTS (SELECT 1 FROM velocity_entry AS entry WHERE ${ofControl}
@@ -114,43 +136,55 @@ export class VelocityReader extends Reader {
 
   /** The running total after the last entry that is not newer than a moment. */
   async #total(organizationId: OrganizationId, group: VelocityGroup, untilMs: number | undefined): Promise<bigint> {
-    const { rows } = await sql<{ total: string }>`SELECT total FROM velocity_entry
+    return BigInt((await this.lastEntry(organizationId, group, untilMs))?.total ?? 0);
+  }
+
+  /** The newest one that counts until a moment. */
+  protected async lastEntry(
+    organizationId: OrganizationId,
+    group: VelocityGroup,
+    untilMs?: number,
+  ): Promise<Selectable<VelocityEntryTable> | undefined> {
+    const { rows } = await sql<Selectable<VelocityEntryTable>>`SELECT * FROM velocity_entry
       WHERE organization_id = ${organizationId} AND control_id = ${group.controlId} AND group_key = ${group.groupKey}
       ${untilMs === undefined ? sql`` : sql`AND created_at_ms <= ${untilMs}`}
       ORDER BY created_at_ms DESC, id DESC LIMIT 1`.execute(this.db);
-    return BigInt(rows[0]?.total ?? 0);
+    return rows[0];
   }
 }
 
 export class VelocityStore extends VelocityReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #owned: OwnedSets;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#owned = transaction.owned;
   }
 
   async insert(organizationId: OrganizationId, control: VelocityControl): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
-    await this.db
-      .insertInto('velocity_control')
-      .values({
-        organization_id: organizationId,
-        id: control.id,
-        name: control.name,
-        identifier: control.identifier,
-        data_source: JSON.stringify(control.dataSource),
-        aggregation: JSON.stringify(control.aggregation),
-        refuse_uncounted: control.refuseUncounted ? 1 : 0,
-        created_at_ms: control.createdAtMs,
-        updated_at_ms: control.updatedAtMs,
-      })
-      .execute();
+    await this.#owned.open('velocity_control', organizationId);
+    const row = {
+      organization_id: organizationId,
+      id: control.id,
+      name: control.name,
+      identifier: control.identifier,
+      data_source: JSON.stringify(control.dataSource),
+      aggregation: JSON.stringify(control.aggregation),
+      refuse_uncounted: control.refuseUncounted ? 1 : 0,
+      created_at_ms: control.createdAtMs,
+      updated_at_ms: control.updatedAtMs,
+    };
+    await insertControls(this.db, [row]);
   }
 
   async delete(organizationId: OrganizationId, id: string): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
+    await this.#owned.open('velocity_control', organizationId);
+    this.#owned.remove('velocity_control', [organizationId], [id]);
     const deleted = await this.db
       .deleteFrom('velocity_control')
       .where('organization_id', '=', organizationId)
@@ -186,24 +220,18 @@ export class VelocityStore extends VelocityReader {
     group: VelocityGroup,
     entry: { readonly id: string; readonly activityId: ActivityId; readonly amount: bigint; readonly atMs: number },
   ): Promise<void> {
-    const { rows } = await sql<{ total: string; created_at_ms: number }>`SELECT total, created_at_ms FROM velocity_entry
-      WHERE organization_id = ${organizationId} AND control_id = ${group.controlId} AND group_key = ${group.groupKey}
-      ORDER BY created_at_ms DESC, id DESC LIMIT 1`.execute(this.db);
-    const [last] = rows;
-    const atMs = Math.max(entry.atMs, (last?.created_at_ms ?? -1) + 1);
-    await this.db
-      .insertInto('velocity_entry')
-      .values({
-        organization_id: organizationId,
-        control_id: group.controlId,
-        group_key: group.groupKey,
-        id: entry.id,
-        activity_id: entry.activityId,
-        amount: entry.amount.toString(),
-        total: (BigInt(last?.total ?? 0) + entry.amount).toString(),
-        created_at_ms: atMs,
-      })
-      .execute();
+    const last = await this.lastEntry(organizationId, group);
+    const row = {
+      organization_id: organizationId,
+      control_id: group.controlId,
+      group_key: group.groupKey,
+      id: entry.id,
+      activity_id: entry.activityId,
+      amount: entry.amount.toString(),
+      total: (BigInt(last?.total ?? 0) + entry.amount).toString(),
+      created_at_ms: Math.max(entry.atMs, (last?.created_at_ms ?? -1) + 1),
+    };
+    await insertEntries(this.db, [row]);
   }
 
   /**
@@ -213,12 +241,15 @@ export class VelocityStore extends VelocityReader {
   async moveBack({ organizationId, controlId }: ControlKey, groupKey: string, afterMs: number, nowMs: number) {
     if (!(await this.lock(organizationId, controlId))) return;
     const ofGroup = sql`organization_id = ${organizationId} AND control_id = ${controlId} AND group_key = ${groupKey}`;
-    const { rows } = await sql<{ last: number | null }>`SELECT max(created_at_ms) AS last FROM velocity_entry
+    const { rows } = await sql<{ last: number | null }>`SELECT /* partial: a moment */ max(created_at_ms) AS last
+      FROM velocity_entry
       WHERE ${ofGroup} AND created_at_ms <= ${afterMs}`.execute(this.db);
     const baseMs = Math.max(nowMs, rows[0]?.last ?? 0);
-    await sql`UPDATE velocity_entry SET created_at_ms = CAST(${baseMs} AS bigint) + later.place
-      FROM (SELECT id AS later_id, row_number() OVER (ORDER BY created_at_ms, id) AS place FROM velocity_entry
-        WHERE ${ofGroup} AND created_at_ms > ${afterMs}) AS later
-      WHERE ${ofGroup} AND id = later.later_id`.execute(this.db);
+    const later = sql`${ofGroup} AND created_at_ms > ${afterMs} ORDER BY created_at_ms, id`;
+    let place = 0;
+    await amend(this.db, 'velocity_entry', later, () => {
+      place += 1;
+      return { created_at_ms: baseMs + place };
+    });
   }
 }

@@ -4,7 +4,7 @@ import { namesOf } from '../../../describe/names.ts';
 import { danger } from '../../../describe/sentence.ts';
 import { say } from '../../../describe/text.ts';
 import { type DescribeContext, defineActivity } from '../../../engine/define.ts';
-import { holderOf, targetKeyOf } from '../../../engine/holder.ts';
+import { targetKeyOf } from '../../../engine/holder.ts';
 import { EncryptionSuiteShape, TargetPublicKeyShape } from '../../../engine/shapes/bundles.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { IdShape, listShape } from '../../../lib/shapes.ts';
@@ -44,16 +44,12 @@ export const exportSecrets = defineActivity({
   describe: (context, { secrets }) => storedSecrets(context, secrets),
   facts: async (_context, _parameters, stored) => stored.map((secret) => ({ secret: secretFacts(secret) })),
   async prepare(context, { secrets }, stored) {
-    return await Promise.all(
-      stored.map(async (secret, index) => {
-        const { targetPublicKey } = secrets[index] as (typeof secrets)[number];
-        return await context.keyring.exportSecret(
-          holderOf(context, secret.id),
-          secret.sealedSecret,
-          targetKeyOf(targetPublicKey),
-        );
-      }),
-    );
+    const { organization, organizationId } = context.actor;
+    const wanted = stored.map(({ id, sealedSecret }, index) => {
+      const { targetPublicKey } = secrets[index] as (typeof secrets)[number];
+      return { ownerId: id, sealedSecret, targetPublicKey: targetKeyOf(targetPublicKey) };
+    });
+    return await context.once(() => context.keyring.exportSecrets(organization.wrappedKey, organizationId, wanted));
   },
   async execute({ store, actor }, { secrets }, secretPayloads) {
     const ids = [...new Set(secrets.map((secret) => secret.secretId))];

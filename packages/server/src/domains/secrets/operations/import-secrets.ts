@@ -2,14 +2,13 @@ import Type from 'typebox';
 import { normalizePublicKey, parsePublicKey } from '../../../authn/public-key.ts';
 import { counted, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
-import { holderOf } from '../../../engine/holder.ts';
 import { EncryptedBundleShape, EncryptionSuiteShape } from '../../../engine/shapes/bundles.ts';
 import { firstDuplicate } from '../../../lib/collections.ts';
 import { ApiError, invalidField } from '../../../lib/errors.ts';
 import type { SecretId } from '../../../lib/ids.ts';
 import { LIMITS } from '../../../lib/limits.ts';
 import { listShape, NameShape, textShape } from '../../../lib/shapes.ts';
-import { liveTargets, useTarget } from '../../wallets/imports.ts';
+import { importOnce, liveTargets, useTarget } from '../../wallets/imports.ts';
 import { KeyValueShape } from '../shapes.ts';
 import { SecretStore } from '../store.ts';
 
@@ -45,24 +44,25 @@ export const importSecrets = defineActivity({
       throw invalidField(`parameters.secrets.${index}.staticProperties`, 'has a key twice');
     }
   },
-  async prepare(context, { secrets }) {
-    const targets = await liveTargets(context, 'secret');
-    return await Promise.all(
-      secrets.map(async ({ targetPublicKey, secretPayload }) => {
+  prepare: (context, { secrets }) =>
+    importOnce(context, async () => {
+      const { organization, organizationId } = context.actor;
+      const targets = await liveTargets(context, 'secret');
+      const wanted = secrets.map(({ targetPublicKey, secretPayload }) => {
         const asked = normalizePublicKey('P256', targetPublicKey);
         const target = targets.find((candidate) => normalizePublicKey('P256', candidate.targetPublicKey) === asked);
         if (target === undefined)
           throw new ApiError('FAILED_PRECONDITION', 'targetPublicKey is not an open target of this user');
         const id: SecretId = context.newId();
-        const sealed = { id: target.id, sealed: target.sealedTarget };
-        return {
-          id,
-          targetId: target.id,
-          sealedSecret: await context.keyring.importSecret(holderOf(context, id), sealed, secretPayload),
-        };
-      }),
-    );
-  },
+        return { ownerId: id, target: { id: target.id, sealed: target.sealedTarget }, secretPayload };
+      });
+      const sealed = await context.keyring.importSecrets(organization.wrappedKey, organizationId, wanted);
+      return wanted.map(({ ownerId, target }, index) => ({
+        id: ownerId,
+        targetId: target.id,
+        sealedSecret: sealed[index] as Uint8Array,
+      }));
+    }),
   async execute(context, { secrets }, prepared) {
     const { store, actor, nowMs } = context;
     for (const [index, { id, targetId, sealedSecret }] of prepared.entries()) {

@@ -52,7 +52,7 @@ async function nonceOf(context: QueryContext, node: EvmNode, account: Hex): Prom
   const pending = await node.transactionCount(account, 'pending');
   // What another organization has under way is not for this one to know.
   if ((await findSigner(context, account)) === undefined) return pending;
-  return nextNonce(pending, await context.read(SendReader).takenNonces(node.chain.caip2, account));
+  return nextNonce(pending, await context.read(SendReader).takenNonces(node.chain.caip2, account, pending));
 }
 
 async function unusedNonce({ caip2, batchContract }: ChainSettings, node: EvmNode, account: Hex): Promise<bigint> {

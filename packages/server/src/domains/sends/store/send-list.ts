@@ -4,6 +4,7 @@ import type { SendState } from '../../../chains/settings.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ChainSendTable } from '../tables.ts';
@@ -29,6 +30,7 @@ export class SendListReader extends Reader {
       owns: async (cursor) => {
         const row = await this.db
           .selectFrom('chain_send')
+          .modifyFront(partial('a cursor'))
           .select('id')
           .where('organization_id', '=', organizationId)
           .where('id', '=', cursor)
@@ -36,7 +38,8 @@ export class SendListReader extends Reader {
         return row !== undefined;
       },
       fetch,
-      weigh: (range) => this.#rows<RowSize>(sql`id, ${bytes} AS bytes`, organizationId, filter, range),
+      weigh: (range) =>
+        this.#rows<RowSize>(sql`/* partial: sizes */ id, ${bytes} AS bytes`, organizationId, filter, range),
       // Signed bytes and calls are not shown.
       isUnbounded: true,
     });
@@ -55,7 +58,7 @@ export class SendListReader extends Reader {
       ...(caip2 === undefined ? [] : [sql`caip2 = ${caip2}`]),
       ...(greaterThan === undefined ? [] : [sql`id > ${greaterThan}`]),
       ...(lessThan === undefined ? [] : [sql`id < ${lessThan}`]),
-      sql`NOT EXISTS (SELECT 1 FROM organization
+      sql`NOT EXISTS (SELECT /* partial organization: whether it was erased */ 1 FROM organization
         WHERE organization.id = ${organizationId} AND organization.deleted_at_ms IS NOT NULL)`,
     ];
     const ranges = states.length === 0 ? [terms] : states.map((state) => [sql`state = ${state}`, ...terms]);

@@ -2,7 +2,12 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { SponsoredCost } from '../../../chains/send/cost.ts';
 import type { SponsoredPerDay } from '../../../chains/settings.ts';
 import type { GasUsageConfigId, OrganizationId } from '../../../lib/ids.ts';
-import { Reader } from '../../../storage/store.ts';
+import type { DatabaseKind } from '../../../storage/dialect.ts';
+import { amendOne } from '../../../storage/integrity/amend.ts';
+import { allOfOrganization } from '../../../storage/integrity/owned-rows.ts';
+import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
+import { insertion } from '../../../storage/statement.ts';
+import { Reader, type Transaction } from '../../../storage/store.ts';
 import { DAY_MINUTES, firstMinute, type GasUsageConfig } from '../sponsorship-model.ts';
 import type { GasUsageConfigTable } from '../tables.ts';
 
@@ -10,6 +15,9 @@ import type { GasUsageConfigTable } from '../tables.ts';
 const KEPT_MINUTES = 31 * DAY_MINUTES;
 /** So many that are too old go with every new send, so that the table stays small without a sweeper. */
 const SWEPT = 100;
+
+/** Somebody else may have written something that is no whole number. */
+const costIn = (value: unknown): bigint => BigInt(Math.trunc(Math.max(0, Math.min(Number(value) || 0, COST_MAX))));
 
 const toConfig = (row: Selectable<GasUsageConfigTable>): GasUsageConfig => ({
   organizationId: row.organization_id as OrganizationId,
@@ -22,17 +30,24 @@ const toConfig = (row: Selectable<GasUsageConfigTable>): GasUsageConfig => ({
   updatedAtMs: row.updated_at_ms,
 });
 
+const insertConfigs = insertion('gas-usage-config-insert', 'gas_usage_config', [
+  'organization_id',
+  'id',
+  'tree_limit_usd',
+  'sub_organization_limit_usd',
+  'window_minutes',
+  'is_enabled',
+  'created_at_ms',
+  'updated_at_ms',
+]);
+
 /**
  * What sponsored sends cost the operator, by minute. Under the id of a sub-organization are its own, under that of a
  * parent those of its whole tree.
  */
 export class SponsorshipReader extends Reader {
   async config(organizationId: OrganizationId): Promise<GasUsageConfig | undefined> {
-    const row = await this.db
-      .selectFrom('gas_usage_config')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .executeTakeFirst();
+    const [row] = await allOfOrganization(this.db, 'gas_usage_config', organizationId);
     return row && toConfig(row);
   }
 
@@ -45,7 +60,7 @@ export class SponsorshipReader extends Reader {
   ): Promise<bigint> {
     const column = sql.ref(of === 'tree' ? 'native_cost' : 'sub_organizations_cost');
     const { rows } = await sql<{ total: string }>`
-      SELECT CAST(COALESCE(SUM(${column}), 0) AS text) AS total FROM sponsored_cost
+      SELECT ${this.#sum(column)} AS total FROM sponsored_cost
       WHERE organization_id = ${organizationId} AND caip2 = ${caip2} AND minute >= ${sinceMinute}`.execute(this.db);
     return BigInt(rows[0]?.total ?? 0);
   }
@@ -53,16 +68,44 @@ export class SponsorshipReader extends Reader {
   /** On all chains since a minute, that minute included, in millionths of a US dollar. */
   async usdUsage(organizationId: OrganizationId, sinceMinute: number): Promise<bigint> {
     const { rows } = await sql<{ total: string }>`
-      SELECT CAST(COALESCE(SUM(usd_micros), 0) AS text) AS total FROM sponsored_cost
+      SELECT ${this.#sum(sql.ref('usd_micros'))} AS total FROM sponsored_cost
       WHERE organization_id = ${organizationId} AND minute >= ${sinceMinute}`.execute(this.db);
     return BigInt(rows[0]?.total ?? 0);
   }
+
+  /**
+   * A minute costs neither less than nothing nor more than `COST_MAX`: whatever somebody else wrote, it makes no room for others
+   * and does not end in an overflow, which would keep the sends of everybody in the lane.
+   */
+  #sum(column: RawBuilder<unknown>): RawBuilder<string> {
+    const bounded = bounds(this.kind, column);
+    if (this.kind === 'postgres') return sql`CAST(COALESCE(SUM(${bounded}), 0) AS text)`;
+    // Of so many that they are more than an integer holds, the sum is the largest integer.
+    return sql`CAST(CAST(total(${bounded}) AS integer) AS text)`;
+  }
 }
+
+/** More than all native assets of any chain cost in a minute, in billionths. */
+const COST_MAX = 10 ** 15;
+
+const bounds = (kind: DatabaseKind, value: RawBuilder<unknown>): RawBuilder<number> => {
+  const [largest, smallest] = kind === 'postgres' ? ['greatest', 'least'] : ['max', 'min'];
+  return sql`${sql.raw(largest as string)}(0, ${sql.raw(smallest as string)}(${value}, ${sql.lit(COST_MAX)}))`;
+};
 
 export class SponsorshipStore extends SponsorshipReader {
   static readonly writes = true;
+  readonly #owned: OwnedSets;
+
+  constructor(transaction: Transaction) {
+    super(transaction);
+    this.#owned = transaction.owned;
+  }
 
   async putConfig(config: GasUsageConfig): Promise<void> {
+    const { organizationId } = config;
+    // The organization's row is held from here on, so that nobody else puts another.
+    await this.#owned.open('gas_usage_config', organizationId);
     const values = {
       tree_limit_usd: config.treeLimitUsd,
       sub_organization_limit_usd: config.subOrganizationLimitUsd,
@@ -70,16 +113,9 @@ export class SponsorshipStore extends SponsorshipReader {
       is_enabled: config.isEnabled ? 1 : 0,
       updated_at_ms: config.updatedAtMs,
     };
-    await this.db
-      .insertInto('gas_usage_config')
-      .values({
-        organization_id: config.organizationId,
-        id: config.id,
-        created_at_ms: config.createdAtMs,
-        ...values,
-      })
-      .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(values))
-      .execute();
+    const key = { organization_id: organizationId };
+    if ((await amendOne(this.db, 'gas_usage_config', key, () => values)) !== undefined) return;
+    await insertConfigs(this.db, [{ ...key, id: config.id, created_at_ms: config.createdAtMs, ...values }]);
   }
 
   /**
@@ -125,8 +161,8 @@ export class SponsorshipStore extends SponsorshipReader {
   }
 
   #raised(column: 'native_cost' | 'usd_micros' | 'sub_organizations_cost', change: bigint): RawBuilder<number> {
-    const largest = sql.raw(this.kind === 'postgres' ? 'greatest' : 'max');
-    return sql<number>`${largest}(0, ${sql.ref(`sponsored_cost.${column}`)} + CAST(${Number(change)} AS bigint))`;
+    const before = bounds(this.kind, sql.ref(`sponsored_cost.${column}`));
+    return bounds(this.kind, sql`${before} + CAST(${Number(change)} AS bigint)`);
   }
 
   /** Forgets some of what no window reaches any more, of whichever organization. */
@@ -146,9 +182,9 @@ export class SponsorshipStore extends SponsorshipReader {
         .values({ ...row, minute })
         .onConflict((conflict) =>
           conflict.columns(['organization_id', 'caip2', 'minute']).doUpdateSet({
-            native_cost: this.#raised('native_cost', BigInt(row.native_cost)),
-            usd_micros: this.#raised('usd_micros', BigInt(row.usd_micros)),
-            sub_organizations_cost: this.#raised('sub_organizations_cost', BigInt(row.sub_organizations_cost)),
+            native_cost: this.#raised('native_cost', costIn(row.native_cost)),
+            usd_micros: this.#raised('usd_micros', costIn(row.usd_micros)),
+            sub_organizations_cost: this.#raised('sub_organizations_cost', costIn(row.sub_organizations_cost)),
           }),
         )
         .execute();

@@ -42,6 +42,7 @@ export const account = defineProxyCall({
     'The sub-organization that holds a proven contact, a credential or a name; an empty object if there is none.',
   body: BodyShape,
   reply: Type.Object({ organizationId: Type.Optional(Type.String()) }),
+  onlyReads: true,
   async answer(visit, body) {
     const value = body.filterValue.trim();
     if (value === '') throw invalidField('filterValue', 'is required');

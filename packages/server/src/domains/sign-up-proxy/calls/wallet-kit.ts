@@ -17,6 +17,7 @@ export const walletKitConfig = defineProxyCall({
     otpLength: Type.Optional(Type.String()),
   }),
   takesNothing: true,
+  onlyReads: true,
   async answer({ config, parent }) {
     const { settings } = config;
     const kit = (settings as ProxySettingsChange).walletKitSettings ?? {};
@@ -42,6 +43,7 @@ export const walletKitClientParams = defineProxyCall({
   body: Type.Object({}),
   reply: Type.Object({ turnstileSiteKey: Type.Optional(Type.String()) }),
   takesNothing: true,
+  onlyReads: true,
   async answer({ app, config }) {
     const { captchaSiteKey } = app.config;
     return config.settings.captchaEnabled && captchaSiteKey !== undefined ? { turnstileSiteKey: captchaSiteKey } : {};

@@ -35,7 +35,7 @@ export const deleteApiKeys = defineActivity({
       (await store(CredentialStore).apiKeysOfUser(organizationId, userId)).map((key) => key.id),
     );
     if (ids.some((id) => !owned.has(id))) throw new ApiError('RESOURCE_NOT_FOUND', 'API key not found on this user');
-    await store(CredentialStore).deleteCredentials('api_key', organizationId, ids, removedBy(actor));
+    await store(CredentialStore).deleteCredentials('api_key', organizationId, userId, ids, removedBy(actor));
     await store(TreeStore).remove(organizationId, ids);
     return { apiKeyIds: ids };
   },

@@ -35,7 +35,7 @@ export const deleteAuthenticators = defineActivity({
     );
     if (ids.some((id) => !owned.has(id)))
       throw new ApiError('RESOURCE_NOT_FOUND', 'authenticator not found on this user');
-    await store(CredentialStore).deleteCredentials('authenticator', organizationId, ids, removedBy(actor));
+    await store(CredentialStore).deleteCredentials('authenticator', organizationId, userId, ids, removedBy(actor));
     await store(TreeStore).remove(organizationId, ids);
     return { authenticatorIds: ids };
   },

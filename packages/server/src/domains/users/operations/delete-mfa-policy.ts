@@ -23,7 +23,7 @@ export const deleteMfaPolicy = defineActivity({
   result: Type.Object({ mfaPolicyId: Type.String() }),
   async execute({ store, actor, nowMs }, { userId, mfaPolicyId }) {
     const policy = await store(MfaStore).get(actor.organizationId, userId, mfaPolicyId);
-    await store(MfaStore).delete(actor.organizationId, policy.id);
+    await store(MfaStore).delete(actor.organizationId, policy.userId, policy.id);
     await store(UserStore).touch(actor.organizationId, [policy.userId], nowMs);
     return { mfaPolicyId };
   },

@@ -35,7 +35,7 @@ export const deleteOauthProviders = defineActivity({
     if (ids.some((id) => !owned.has(id))) {
       throw new ApiError('RESOURCE_NOT_FOUND', 'OAuth provider not found on this user');
     }
-    await store(OauthStore).deleteProviders(organizationId, ids);
+    await store(OauthStore).deleteProviders(organizationId, userId, ids);
     await store(TreeStore).remove(organizationId, ids);
     return { providerIds: ids };
   },

@@ -5,6 +5,7 @@ import { named, say } from '../../../describe/text.ts';
 import { defineActivity } from '../../../engine/define.ts';
 import { IdShape, NameShape } from '../../../lib/shapes.ts';
 import { changeName } from '../changes.ts';
+import { UserStore } from '../store/users.ts';
 
 export const updateUserName = defineActivity({
   name: 'update_user_name',
@@ -18,6 +19,7 @@ export const updateUserName = defineActivity({
   sentence: ({ userId, userName }, { names }) =>
     say`Rename user ${nameOf(names, 'user', userId)} to ${named(userName)}.`,
   result: Type.Object({ userId: Type.String() }),
+  readAhead: ({ store, actor }, _prepared, { userId }) => store(UserStore).hold(actor.organizationId, userId),
   async execute({ store, actor, nowMs }, { userId, userName }) {
     const { organizationId } = actor;
     await changeName(store, { organizationId, rootId: treeRoot(actor.organization) }, userId, userName, nowMs);

@@ -1,15 +1,20 @@
 import { type Selectable, sql } from 'kysely';
-import type { ApiKeyPlace, LastUse } from '../../../core/directory.ts';
+import type { ApiKeyPlace, CredentialPlace, LastUse } from '../../../core/directory.ts';
 import type { ApiKey, ApiKeyType, Authenticator } from '../../../core/model.ts';
+import { assert } from '../../../lib/assert.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { together } from '../../../lib/together.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { amendOne, release } from '../../../storage/integrity/amend.ts';
+import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import { byIds, change, type NewRow, statement, unnamed } from '../../../storage/statement.ts';
+import type { Schema } from '../../../storage/schema.ts';
+import { byIds, insertion, statement, unnamed } from '../../../storage/statement.ts';
 import { type Connection, keptValues, type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
@@ -33,11 +38,24 @@ interface Key extends Scope {
   readonly id: string;
 }
 
+/** Whoever asks has verified the row before; that it is gone can only refuse. */
+const IS_THERE = partial('whether it is still there');
+
 const apiKeyExists = statement('api-key-exists', (db, { organizationId, id }: Key) =>
-  db.selectFrom('api_key').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
+  db
+    .selectFrom('api_key')
+    .modifyFront(IS_THERE)
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id),
 );
 const authenticatorExists = statement('authenticator-exists', (db, { organizationId, id }: Key) =>
-  db.selectFrom('authenticator').select('id').where('organization_id', '=', organizationId).where('id', '=', id),
+  db
+    .selectFrom('authenticator')
+    .modifyFront(IS_THERE)
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id),
 );
 
 const keysOfUser = unnamed(
@@ -49,13 +67,6 @@ const keysOfUser = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
-/** As an update of the user would. */
-const holdUser = statement(
-  'user-hold',
-  (_db, { organizationId, id }: Key) =>
-    sql`SELECT id FROM app_user WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`,
-);
-
 const deletions = {
   api_key: byIds('api-key-delete', (db, { organizationId }: Scope, ids) =>
     db.deleteFrom('api_key').where('organization_id', '=', organizationId).where('id', 'in', ids),
@@ -64,21 +75,6 @@ const deletions = {
     db.deleteFrom('authenticator').where('organization_id', '=', organizationId).where('id', 'in', ids),
   ),
 };
-
-const extendKey = change('api-key-extend', (db, row: NewRow<'api_key'>) =>
-  db
-    .updateTable('api_key')
-    .set({
-      name: row.name,
-      session_profile_id: row.session_profile_id,
-      expiration_seconds: row.expiration_seconds,
-      expires_at_ms: row.expires_at_ms,
-      created_at_ms: row.created_at_ms,
-      updated_at_ms: row.updated_at_ms,
-    })
-    .where('organization_id', '=', row.organization_id)
-    .where('id', '=', row.id),
-);
 
 const authenticatorsOf = unnamed(
   (db, { organizationId, userId }: { readonly organizationId: string; readonly userId: string }) =>
@@ -89,6 +85,13 @@ const authenticatorsOf = unnamed(
       .where('user_id', '=', userId)
       .orderBy('id'),
 );
+
+const insertReadSessions = insertion('read-session-insert', 'read_session', [
+  'organization_id',
+  'token_hash',
+  'user_id',
+  'expires_at_ms',
+]);
 
 const aheadKey = (organizationId: OrganizationId, userId: string): string => `${organizationId} ${userId}`;
 
@@ -160,7 +163,7 @@ export class CredentialReader extends Reader {
     const json = JSON.stringify(keys.map(({ organizationId, id }) => ({ organization_id: organizationId, id })));
     const asked = jsonRows(this.kind, 'asked', { organization_id: 'text', id: 'text' }, json);
     const { rows } = await sql<{ id: string; expires_at_ms: number | null }>`
-      SELECT api_key.id, api_key.expires_at_ms FROM ${asked}
+      SELECT api_key.* FROM ${asked}
       JOIN api_key ON api_key.organization_id = asked.organization_id AND api_key.id = asked.id`.execute(this.db);
     return new Map(rows.map(({ id, expires_at_ms }) => [id, expires_at_ms ?? undefined]));
   }
@@ -168,6 +171,7 @@ export class CredentialReader extends Reader {
   async hasApiKey(organizationId: OrganizationId, publicKey: string): Promise<boolean> {
     const row = await this.db
       .selectFrom('api_key')
+      .modifyFront(partial('whether the name is taken'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('public_key', '=', publicKey)
@@ -194,7 +198,7 @@ export class CredentialReader extends Reader {
     if (userIds.length === 0) return false;
     const passkey = await this.db
       .selectFrom('authenticator')
-      .select('id')
+      .selectAll()
       .where('organization_id', '=', organizationId)
       .where('user_id', 'in', [...userIds])
       .limit(1)
@@ -202,7 +206,7 @@ export class CredentialReader extends Reader {
     if (passkey !== undefined) return true;
     const key = await this.db
       .selectFrom('api_key')
-      .select('id')
+      .selectAll()
       .where('organization_id', '=', organizationId)
       .where('user_id', 'in', [...userIds])
       .where('type', 'in', [...types])
@@ -216,53 +220,61 @@ export class CredentialReader extends Reader {
 export class CredentialStore extends CredentialReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #owned: OwnedSets;
   readonly #ahead: ReadAhead;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#owned = transaction.owned;
     this.#ahead = transaction.ahead;
   }
 
-  /** Holds a user and reads its keys, for `heldKeys`. On SQLite they can be read later as well. */
+  /** Holds a user and reads its keys, for `keysOfHeldUser`. On SQLite nobody else writes meanwhile. */
   async readKeysAhead(organizationId: OrganizationId, userId: string): Promise<void> {
     if (this.kind === 'sqlite') return;
     const [, keys] = await together([
-      holdUser(this.db, { organizationId, id: userId }),
+      this.#owned.readAhead('api_key', organizationId, userId),
       this.apiKeysOfUser(organizationId, userId),
     ]);
     this.#ahead.keep('api_key', aheadKey(organizationId, userId), keys);
   }
 
-  /** Undefined unless they were read ahead, and the transaction has changed no key since. */
-  heldKeys(organizationId: OrganizationId, userId: string): readonly ApiKey[] | undefined {
-    return this.#ahead.get('api_key', aheadKey(organizationId, userId)) as readonly ApiKey[] | undefined;
+  /**
+   * The keys of a user who was held before the caller's credential was looked for. An operation that makes session keys and
+   * does not read ahead therefore fails in its first test, and opens no race with a login that removes the caller's key.
+   */
+  async keysOfHeldUser(organizationId: OrganizationId, userId: string): Promise<readonly ApiKey[]> {
+    if (this.kind === 'sqlite') return await this.apiKeysOfUser(organizationId, userId);
+    const held = this.#ahead.get('api_key', aheadKey(organizationId, userId));
+    assert(held !== undefined, 'the user was not held, or keys were changed since');
+    return held as readonly ApiKey[];
   }
 
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
     this.#ahead.forget('api_key');
-    await insertKeys(
-      this.db,
-      keys.map((key) => fromApiKey(organizationId, key)),
-    );
+    const rows = keys.map((key) => fromApiKey(organizationId, key));
+    await this.#open('api_key', organizationId, rows);
+    await insertKeys(this.db, rows);
   }
 
   async insertAuthenticators(organizationId: OrganizationId, authenticators: readonly Authenticator[]): Promise<void> {
-    await insertAuthenticators(
-      this.db,
-      authenticators.map((authenticator) => fromAuthenticator(organizationId, authenticator)),
-    );
+    const rows = authenticators.map((authenticator) => fromAuthenticator(organizationId, authenticator));
+    await this.#open('authenticator', organizationId, rows);
+    await insertAuthenticators(this.db, rows);
   }
 
+  /** All of them are this user's. */
   async deleteCredentials(
     table: CredentialTable,
     organizationId: OrganizationId,
+    userId: string,
     ids: readonly string[],
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
     if (ids.length === 0) return;
     await this.#authority.alters(organizationId, 'facts');
-    await this.#delete(table, organizationId, ids, reasonOf);
+    await this.#delete(table, organizationId, userId, ids, reasonOf);
   }
 
   /**
@@ -272,26 +284,43 @@ export class CredentialStore extends CredentialReader {
    */
   async deleteReplacedKeys(
     organizationId: OrganizationId,
+    userId: string,
     apiKeyIds: readonly string[],
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
-    if (apiKeyIds.length > 0) await this.#delete('api_key', organizationId, apiKeyIds, reasonOf);
+    if (apiKeyIds.length > 0) await this.#delete('api_key', organizationId, userId, apiKeyIds, reasonOf);
   }
 
   /** Gives a key another life under the same id; whose it is and which key it is stays. */
   async extendApiKey(organizationId: OrganizationId, key: ApiKey): Promise<void> {
     this.#ahead.forget('api_key');
-    await extendKey(this.db, fromApiKey(organizationId, key));
+    const next = fromApiKey(organizationId, key);
+    await this.#open('api_key', organizationId, [next]);
+    await amendOne(this.db, 'api_key', { organization_id: organizationId, id: key.id }, () => next);
+  }
+
+  /** Their users are verified with what they have. */
+  async #open(
+    table: CredentialTable,
+    organizationId: OrganizationId,
+    rows: readonly { readonly user_id: string }[],
+  ): Promise<void> {
+    for (const userId of new Set(rows.map(({ user_id }) => user_id)))
+      await this.#owned.open(table, organizationId, userId);
   }
 
   async #delete(
     table: CredentialTable,
     organizationId: OrganizationId,
+    userId: string,
     ids: readonly string[],
     reasonOf: (id: string) => RemovalReason,
   ): Promise<void> {
     this.#ahead.forget('api_key');
+    await this.#owned.open(table, organizationId, userId);
+    this.#owned.remove(table, [organizationId, userId], ids);
     await deletions[table](this.db, { organizationId }, ids);
+    release(this.db, table);
     await forgetUses(this.db, organizationId, ids);
     await bury(this.db, organizationId, ids, reasonOf);
   }
@@ -301,25 +330,34 @@ export class CredentialStore extends CredentialReader {
   }
 
   /** Notes that a credential has stamped a request; only the first use is a write. */
-  async markUsed(table: CredentialTable, organizationId: OrganizationId, id: string, nowMs: number): Promise<void> {
-    await this.db
-      .updateTable(table)
-      .set({ first_used_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', id)
-      .where('first_used_at_ms', 'is', null)
-      .execute();
+  async markUsed(
+    table: CredentialTable,
+    { organizationId, userId, id }: CredentialPlace,
+    nowMs: number,
+  ): Promise<void> {
+    await this.#amend(table, organizationId, userId, id, (row) =>
+      row.first_used_at_ms === null ? { first_used_at_ms: nowMs } : undefined,
+    );
   }
 
   /** Keeps the highest signature counter that a passkey has shown. */
-  async raiseSignCount(organizationId: OrganizationId, authenticatorId: string, signCount: number): Promise<void> {
-    await this.db
-      .updateTable('authenticator')
-      .set({ sign_count: signCount })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', authenticatorId)
-      .where('sign_count', '<', signCount)
-      .execute();
+  async raiseSignCount({ organizationId, userId, id }: CredentialPlace, signCount: number): Promise<void> {
+    await this.#amend('authenticator', organizationId, userId, id, (row) =>
+      row.sign_count < signCount ? { sign_count: signCount } : undefined,
+    );
+  }
+
+  /** The user is held first, as by everybody who changes what it has. */
+  async #amend<Table extends CredentialTable>(
+    table: Table,
+    organizationId: OrganizationId,
+    userId: string,
+    id: string,
+    change: (row: Selectable<Schema[Table]>) => Partial<Selectable<Schema[Table]>> | undefined,
+  ): Promise<void> {
+    this.#ahead.forget('api_key');
+    await this.#owned.open(table, organizationId, userId);
+    await amendOne(this.db, table, { organization_id: organizationId, id }, change);
   }
 
   async insertReadSession(
@@ -333,14 +371,12 @@ export class CredentialStore extends CredentialReader {
       .where('user_id', '=', session.userId)
       .where('expires_at_ms', '<=', nowMs)
       .execute();
-    await this.db
-      .insertInto('read_session')
-      .values({
-        organization_id: organizationId,
-        token_hash: session.tokenHash,
-        user_id: session.userId,
-        expires_at_ms: session.expiresAtMs,
-      })
-      .execute();
+    const row = {
+      organization_id: organizationId,
+      token_hash: session.tokenHash,
+      user_id: session.userId,
+      expires_at_ms: session.expiresAtMs,
+    };
+    await insertReadSessions(this.db, [row]);
   }
 }

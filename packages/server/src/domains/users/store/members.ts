@@ -3,11 +3,14 @@ import type { MemberQuery } from '../../../core/directory.ts';
 import type { MemberRecord } from '../../../core/model.ts';
 import { chunks } from '../../../lib/collections.ts';
 import type { OrganizationId, UserId } from '../../../lib/ids.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { type Connection, Reader } from '../../../storage/store.ts';
 import { UserReader } from './users.ts';
 
 /** Of one tag, name or credential type no more users are looked at: no consensus waits for so many. */
 const PER_NAME_MAX = 1000;
+
+const IDS = partial('ids, whose users are read whole');
 
 /** Finds users by what consensus expressions name them by. */
 export class MemberReader extends Reader {
@@ -44,7 +47,9 @@ export class MemberReader extends Reader {
   async #byTags(organizationId: OrganizationId, tagIds: readonly string[]): Promise<UserId[]> {
     const ids: UserId[] = [];
     for (const some of chunks(tagIds)) {
-      const { rows } = await sql<{ user_id: string }>`SELECT user_id FROM (
+      const { rows } = await sql<{
+        user_id: string;
+      }>`SELECT /* partial: ids, whose users are read whole */ user_id FROM (
           SELECT user_id, ROW_NUMBER() OVER (PARTITION BY tag_id ORDER BY user_id) AS position FROM user_tag
           WHERE organization_id = ${organizationId} AND tag_id IN (${sql.join(some)})) AS numbered
         WHERE position <= ${PER_NAME_MAX}`.execute(this.db);
@@ -62,6 +67,7 @@ export class MemberReader extends Reader {
     for (const some of chunks(values)) {
       const rows = await this.db
         .selectFrom('app_user')
+        .modifyFront(IDS)
         .select('id')
         .where('organization_id', '=', organizationId)
         .where(column, 'in', some)
@@ -84,6 +90,7 @@ export class MemberReader extends Reader {
     for (const some of chunks(values)) {
       const rows = await this.db
         .selectFrom(table as 'api_key')
+        .modifyFront(IDS)
         .select('user_id')
         .distinct()
         .where('organization_id', '=', organizationId)
@@ -99,6 +106,7 @@ export class MemberReader extends Reader {
   async #withPasskeys(organizationId: OrganizationId): Promise<UserId[]> {
     const rows = await this.db
       .selectFrom('authenticator')
+      .modifyFront(IDS)
       .select('user_id')
       .distinct()
       .where('organization_id', '=', organizationId)
@@ -112,6 +120,7 @@ export class MemberReader extends Reader {
     if (count === 0) return [];
     const rows = await this.db
       .selectFrom('app_user')
+      .modifyFront(IDS)
       .select('id')
       .where('organization_id', '=', organizationId)
       .orderBy('id')

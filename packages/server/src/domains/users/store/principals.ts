@@ -1,8 +1,12 @@
-import type { Kysely, Selectable } from 'kysely';
-import type { Principal } from '../../../core/directory.ts';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { CredentialTable, Principal } from '../../../core/directory.ts';
 import { type ApiKey, type Authenticator, treeRoot, type User } from '../../../core/model.ts';
 import { toOrganization } from '../../../core/store/organizations.ts';
 import type { ActivityId, OrganizationId } from '../../../lib/ids.ts';
+import { markColumn } from '../../../storage/integrity/marked-table.ts';
+import { type Owned, readOwned } from '../../../storage/integrity/owned-rows.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
+import type { Row } from '../../../storage/integrity/row.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
 import type { OrganizationTable, Schema } from '../../../storage/schema.ts';
 import { quickStatement, statement } from '../../../storage/statement.ts';
@@ -20,10 +24,12 @@ const ORGANIZATION_COLUMNS = [
   'organization.root_user_ids',
   'organization.authority_version',
   'organization.rules_version',
+  'organization.rules_digest',
   'organization.wrapped_key',
   'organization.created_at_ms',
   'organization.updated_at_ms',
   'organization.deleted_at_ms',
+  'organization.accepted_restoration',
 ] as const;
 
 const USER_COLUMNS = [
@@ -36,11 +42,21 @@ const USER_COLUMNS = [
   'app_user.phone as u_phone',
   'app_user.phone_verified as u_phone_verified',
   'app_user.revision as u_revision',
+  'app_user.owned_digest as u_owned_digest',
   'app_user.created_at_ms as u_created_at_ms',
   'app_user.updated_at_ms as u_updated_at_ms',
 ] as const;
 
+/** The marks of all three: whoever reads them so has them verified. */
+const marksOf = (credential: CredentialTable) =>
+  [
+    sql<string | null>`organization.organization_mac`.as('organization_mac'),
+    sql<string | null>`app_user.app_user_mac`.as('u_app_user_mac'),
+    sql<string | null>`${sql.ref(`${credential}.${credential}_mac`)}`.as(`k_${credential}_mac`),
+  ] as const;
+
 const USER_FIELDS = [
+  'organization_id',
   'id',
   'name',
   'email',
@@ -48,6 +64,7 @@ const USER_FIELDS = [
   'phone',
   'phone_verified',
   'revision',
+  'owned_digest',
   'created_at_ms',
   'updated_at_ms',
 ] as const satisfies readonly (keyof UserRow)[];
@@ -108,6 +125,7 @@ const holdersOf = (db: Kysely<Schema>, { organizationId, key }: KeyLookup) =>
     )
     .select(ORGANIZATION_COLUMNS)
     .select(USER_COLUMNS)
+    .select(marksOf('api_key'))
     .select([
       'api_key.organization_id as k_organization_id',
       'api_key.id as k_id',
@@ -124,6 +142,8 @@ const holdersOf = (db: Kysely<Schema>, { organizationId, key }: KeyLookup) =>
     ])
     .where('organization.id', '=', organizationId);
 
+const ITS_ID = partial('the activity is read by its id');
+
 const byApiKeyOfQuery = quickStatement('principal-by-api-key-of-query', (db, values: KeyLookup) =>
   holdersOf(db, values),
 );
@@ -134,6 +154,7 @@ const byApiKey = quickStatement('principal-by-api-key', (db, values: Lookup) =>
         .onRef('activity.organization_id', '=', 'organization.id')
         .on('activity.fingerprint', '=', values.fingerprint),
     )
+    .modifyFront(ITS_ID)
     .select('activity.id as a_id'),
 );
 
@@ -155,8 +176,10 @@ const byAuthenticator = statement('principal-by-authenticator', (db, { organizat
     .leftJoin('activity', (join) =>
       join.onRef('activity.organization_id', '=', 'organization.id').on('activity.fingerprint', '=', fingerprint),
     )
+    .modifyFront(ITS_ID)
     .select(ORGANIZATION_COLUMNS)
     .select(USER_COLUMNS)
+    .select(marksOf('authenticator'))
     .select([
       'activity.id as a_id',
       'authenticator.organization_id as k_organization_id',
@@ -188,7 +211,14 @@ const bySession = statement(
           .onRef('app_user.id', '=', 'read_session.user_id'),
       )
       .select(USER_COLUMNS)
-      .select('read_session.expires_at_ms')
+      .select(sql<string | null>`app_user.app_user_mac`.as('u_app_user_mac'))
+      .select([
+        'read_session.organization_id',
+        'read_session.token_hash',
+        'read_session.user_id',
+        'read_session.expires_at_ms',
+      ])
+      .select(sql<string | null>`read_session.read_session_mac`.as('read_session_mac'))
       .where('read_session.organization_id', '=', organizationId)
       .where('read_session.token_hash', '=', key),
 );
@@ -198,6 +228,7 @@ const byFingerprint = statement(
   (db, { organizationId, fingerprint }: { organizationId: string; fingerprint: string }) =>
     db
       .selectFrom('activity')
+      .modifyFront(ITS_ID)
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('fingerprint', '=', fingerprint),
@@ -226,10 +257,11 @@ export class PrincipalReader extends Reader {
       return activity === undefined ? known : { ...known, activityId: activity.id as ActivityId };
     }
     const moment = this.#known?.moment ?? 0;
-    const rows =
+    const read =
       fingerprint === ''
-        ? await byApiKeyOfQuery(this.db, { organizationId, key: publicKey })
-        : await byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
+        ? () => byApiKeyOfQuery(this.db, { organizationId, key: publicKey })
+        : () => byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
+    const rows = await readOwned<readonly KeyPrincipalRow[]>(this.db, read, (found) => holdersIn(found, 'api_key'));
     const principal = toPrincipal(rows, isOwn, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
     if (principal?.holder !== undefined) {
       const dependsOn = [organizationId, publicKey, principal.holder.user.id];
@@ -244,7 +276,8 @@ export class PrincipalReader extends Reader {
     publicKey: string,
     fingerprint: string,
   ): Promise<Principal<ApiKey> | undefined> {
-    const rows = await byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
+    const read = () => byApiKey(this.db, { organizationId, key: publicKey, fingerprint });
+    const rows = await readOwned(this.db, read, (found) => holdersIn(found, 'api_key'));
     const principal = toPrincipal(rows, isOfTreeRoot, (row) => toApiKey(pick<ApiKeyRow>(row, 'k_', API_KEY_COLUMNS)));
     const { organization, holder } = principal ?? {};
     const isRoot = organization !== undefined && holder?.organizationId === treeRoot(organization);
@@ -256,7 +289,8 @@ export class PrincipalReader extends Reader {
     credentialId: string,
     fingerprint: string,
   ): Promise<Principal<Authenticator> | undefined> {
-    const rows = await byAuthenticator(this.db, { organizationId, key: credentialId, fingerprint });
+    const read = () => byAuthenticator(this.db, { organizationId, key: credentialId, fingerprint });
+    const rows = await readOwned(this.db, read, (found) => holdersIn(found, 'authenticator'));
     return toPrincipal(rows, isOwn, (row) => toAuthenticator(pick<AuthenticatorRow>(row, 'k_', AUTHENTICATOR_COLUMNS)));
   }
 
@@ -265,7 +299,8 @@ export class PrincipalReader extends Reader {
     tokenHash: string,
   ): Promise<{ readonly user: User; readonly expiresAtMs: number } | undefined> {
     const [row] = await bySession(this.db, { organizationId, key: tokenHash });
-    return row && { user: toUser(pick<UserRow>(row, 'u_', USER_FIELDS)), expiresAtMs: row.expires_at_ms };
+    if (row === undefined) return undefined;
+    return { user: toUser(pick<UserRow>(row, 'u_', USER_FIELDS)), expiresAtMs: row.expires_at_ms };
   }
 }
 
@@ -273,8 +308,21 @@ interface PrincipalRow extends Selectable<OrganizationTable>, Prefixed<UserRow, 
   /** Only of a submission. */
   readonly a_id?: string | null;
   readonly k_id: string | null;
+  readonly k_user_id: string | null;
   readonly k_organization_id: string | null;
 }
+
+type KeyPrincipalRow = PrincipalRow & Prefixed<ApiKeyRow, 'k_'>;
+
+/** Who holds the credential, with the credential, for the digest of all that they have. */
+const holdersIn = (rows: readonly PrincipalRow[], credential: CredentialTable): Owned[] =>
+  rows
+    .filter((row) => row.k_id !== null && row.u_id !== null)
+    .map((row) => ({
+      owner: pick<Row>(row, 'u_', ['organization_id', 'id', 'owned_digest', markColumn('app_user')]),
+      has: { [credential]: [pick<Row>(row, 'k_', ['id', markColumn(credential)])] },
+      isAll: false,
+    }));
 
 const isOwn = (row: PrincipalRow): boolean => row.k_organization_id === row.id;
 const isOfTreeRoot = (row: PrincipalRow): boolean => row.k_organization_id === (row.parent_id ?? row.id);

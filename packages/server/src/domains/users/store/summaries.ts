@@ -4,6 +4,7 @@ import { groupBy } from '../../../lib/collections.ts';
 import { toHex } from '../../../lib/encoding.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { fetchPage, type Range } from '../../../storage/keyset.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import { Reader } from '../../../storage/store.ts';
@@ -112,6 +113,7 @@ export class SummaryReader extends Reader {
           SOURCES.map(({ table }) =>
             this.db
               .selectFrom(table)
+              .modifyFront(partial('a cursor'))
               .select('id')
               .where('organization_id', '=', organizationId)
               .where('id', '=', cursor)
@@ -159,7 +161,8 @@ export class SummaryReader extends Reader {
     userId: string | undefined,
     { greaterThan, lessThan, order, limit }: Range,
   ): Promise<CredentialRow[]> {
-    const { rows } = await sql<CredentialRow>`SELECT held.id, held.user_id, held.name, held.created_at_ms, ${columns}
+    const { rows } =
+      await sql<CredentialRow>`SELECT /* partial: a list to look at */ held.id, held.user_id, held.name, held.created_at_ms, ${columns}
       FROM ${sql.table(table)} AS held
       LEFT JOIN last_use ON last_use.organization_id = held.organization_id AND last_use.id = held.id
       WHERE held.organization_id = ${organizationId}
@@ -174,7 +177,7 @@ export class SummaryReader extends Reader {
     if (users.length === 0) return [];
     const ids = users.map(({ id }) => id);
     const counted = async (table: string, columns = sql`COUNT(*) AS count`): Promise<Map<string, Counts>> => {
-      const { rows } = await sql<Counts>`SELECT user_id, ${columns} FROM ${sql.table(table)}
+      const { rows } = await sql<Counts>`SELECT /* partial: counts */ user_id, ${columns} FROM ${sql.table(table)}
         WHERE organization_id = ${organizationId} AND user_id IN (${sql.join(ids)}) GROUP BY user_id`.execute(this.db);
       return new Map(rows.map((row) => [row.user_id, row]));
     };

@@ -4,11 +4,16 @@ import { chunks, groupBy } from '../../../lib/collections.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import type { OrganizationId, TagId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
+import { together } from '../../../lib/together.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
+import { amend, amendOne, hold, release } from '../../../storage/integrity/amend.ts';
+import { asRow, type Owned, readOwned } from '../../../storage/integrity/owned-rows.ts';
+import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { Schema } from '../../../storage/schema.ts';
-import { ask, deferredChange, quickStatement, statement, unnamed } from '../../../storage/statement.ts';
+import { ask, insertion, quickStatement, statement, unnamed } from '../../../storage/statement.ts';
 import { type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
@@ -82,31 +87,20 @@ const oneUserMfaPolicies = quickStatement('user-mfa-policies', (db, { organizati
     .orderBy('id'),
 );
 
-interface Rename extends Owner {
-  readonly name: string;
-  readonly nowMs: number;
-}
-const renameUser = deferredChange(
-  'user-rename',
-  (db, { organizationId, userId, name, nowMs }: Rename) =>
-    db
-      .updateTable('app_user')
-      .set((eb) => ({ name, updated_at_ms: nowMs, revision: eb('revision', '+', 1) }))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', userId),
-  () => userNotFound(),
-);
-
-const touchUser = deferredChange(
-  'user-touch',
-  (db, { organizationId, userId, nowMs }: Owner & { readonly nowMs: number }) =>
-    db
-      .updateTable('app_user')
-      .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', userId),
-  () => userNotFound(),
-);
+const insertUsers = insertion('user-insert', 'app_user', [
+  'organization_id',
+  'id',
+  'name',
+  'email',
+  'email_key',
+  'email_verified',
+  'phone',
+  'phone_verified',
+  'revision',
+  'owned_digest',
+  'created_at_ms',
+  'updated_at_ms',
+]);
 
 const holderOf = (column: 'email_key' | 'phone') =>
   unnamed((db, { organizationId, value }: { readonly organizationId: string; readonly value: string }) =>
@@ -156,6 +150,8 @@ const ownedRows = <Name extends OwnedTable>(table: Name, organizationId: string,
   >`SELECT * FROM ${sql.table(table)} WHERE organization_id = ${organizationId} AND ${filter}
     ORDER BY ${sql.join(['user_id', ...OWNED[table]].map((column) => sql.ref(column)))}`;
 
+const rowsOf = (has: Owned['has'] | object): Owned['has'] => has as Owned['has'];
+
 /** Users of a page are a range of ids, so what they own is fetched by range rather than by a list of any length. */
 interface UserRange extends Record<string, unknown> {
   readonly organizationId: string;
@@ -179,7 +175,7 @@ const bytesInRange = statement('bytes owned by users', (_db, { organizationId, f
   const sum = (table: OwnedTable, bytes: RawBuilder<unknown>): RawBuilder<unknown> =>
     sql`COALESCE((SELECT ${bytes} FROM ${sql.table(table)} WHERE organization_id = ${organizationId}
       AND user_id >= ${firstId} AND user_id <= ${lastId}), 0)`;
-  return sql<{ bytes: number | string }>`SELECT ${sql.join(
+  return sql<{ bytes: number | string }>`SELECT /* partial: sizes */ ${sql.join(
     [
       sum('api_key', sql`COUNT(*) * ${SHORT_ROW_BYTES}`),
       sum('user_tag', sql`COUNT(*) * ${sql.lit(40)}`),
@@ -249,15 +245,31 @@ export class UserReader extends Reader {
   /** The user with its credentials, tags and MFA policies. */
   async record(organizationId: OrganizationId, userId: string): Promise<FoundRecord> {
     const owner = { organizationId, userId };
-    const [[user], apiKeys, authenticators, providers, tags, mfaPolicies, [after]] = await ask(this.db, [
-      oneUser.of(owner),
-      oneUserApiKeys.of(owner),
-      oneUserAuthenticators.of(owner),
-      oneUserOauthProviders.of(owner),
-      oneUserTags.of(owner),
-      oneUserMfaPolicies.of(owner),
-      oneUser.of(owner),
-    ]);
+    const read = () =>
+      ask(this.db, [
+        oneUser.of(owner),
+        oneUserApiKeys.of(owner),
+        oneUserAuthenticators.of(owner),
+        oneUserOauthProviders.of(owner),
+        oneUserTags.of(owner),
+        oneUserMfaPolicies.of(owner),
+        oneUser.of(owner),
+      ]);
+    const found = await readOwned(
+      this.db,
+      read,
+      ([[row], api_key, authenticator, oauth_provider, user_tag, mfa_policy]) =>
+        row === undefined
+          ? []
+          : [
+              {
+                owner: asRow(row),
+                has: rowsOf({ api_key, authenticator, oauth_provider, user_tag, mfa_policy }),
+                isAll: true,
+              },
+            ],
+    );
+    const [[user], apiKeys, authenticators, providers, tags, mfaPolicies, [after]] = found;
     if (user === undefined) throw userNotFound();
     return {
       id: user.id as UserId,
@@ -288,25 +300,40 @@ export class UserReader extends Reader {
   async members(organizationId: OrganizationId, userIds: readonly string[]): Promise<MemberRecord[]> {
     const records: MemberRecord[] = [];
     for (const ids of chunks(userIds)) {
-      const rows = await this.db
-        .selectFrom('app_user')
-        .selectAll()
-        .where('organization_id', '=', organizationId)
-        .where('id', 'in', ids)
-        .orderBy('id')
-        .execute();
-      if (rows.length === 0) continue;
-      const filter = sql`user_id IN (${sql.join(ids)})`;
-      const owned = async <Name extends OwnedTable>(table: Name) =>
-        (await ownedRows(table, organizationId, filter).execute(this.db)).rows;
-      const [apiKeys, authenticators, tags] = await Promise.all([
-        owned('api_key'),
-        owned('authenticator'),
-        owned('user_tag'),
-      ]);
-      records.push(...withCredentials(rows, { apiKeys, authenticators, tags }));
+      const read = () => this.#some(organizationId, ids);
+      const { rows, ...owned } = await readOwned(this.db, read, (found) =>
+        found.rows.map((row): Owned => {
+          const own = (all: readonly { user_id: string }[]) => all.filter(({ user_id }) => user_id === row.id);
+          const has = {
+            api_key: own(found.apiKeys),
+            authenticator: own(found.authenticators),
+            user_tag: own(found.tags),
+          };
+          return { owner: asRow(row), has: rowsOf(has), isAll: true };
+        }),
+      );
+      records.push(...withCredentials(rows, owned));
     }
     return records;
+  }
+
+  async #some(organizationId: OrganizationId, ids: readonly string[]) {
+    const filter = sql`user_id IN (${sql.join(ids)})`;
+    const owned = async <Name extends OwnedTable>(table: Name) =>
+      (await ownedRows(table, organizationId, filter).execute(this.db)).rows;
+    const users = this.db
+      .selectFrom('app_user')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where('id', 'in', ids)
+      .orderBy('id');
+    const [rows, apiKeys, authenticators, tags] = await together([
+      users.execute(),
+      owned('api_key'),
+      owned('authenticator'),
+      owned('user_tag'),
+    ]);
+    return { rows, apiKeys, authenticators, tags };
   }
 
   async #withAll(organizationId: OrganizationId, rows: readonly UserRow[]): Promise<UserRecord[]> {
@@ -332,6 +359,7 @@ export class UserReader extends Reader {
   async count(organizationId: OrganizationId): Promise<number> {
     const row = await this.db
       .selectFrom('app_user')
+      .modifyFront(partial('a count'))
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('organization_id', '=', organizationId)
       .executeTakeFirstOrThrow();
@@ -348,6 +376,7 @@ export class UserReader extends Reader {
     if (userIds.length === 0) return new Set();
     const rows = await this.db
       .selectFrom('app_user')
+      .modifyFront(partial('which are there'))
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('id', 'in', [...userIds])
@@ -366,45 +395,66 @@ export interface NewUser {
 export class UserStore extends UserReader {
   static readonly writes = true;
   readonly #authority: AuthorityVersions;
+  readonly #owned: OwnedSets;
   readonly #ahead: ReadAhead;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
+    this.#owned = transaction.owned;
     this.#ahead = transaction.ahead;
+  }
+
+  /** Reads the user's row and holds it until the transaction ends, before it is changed. */
+  async hold(organizationId: OrganizationId, userId: string): Promise<void> {
+    await hold(this.db, 'app_user', { organization_id: organizationId, id: userId });
   }
 
   /** Holds the user until the transaction ends, for rules that count its credentials. */
   async lock(organizationId: OrganizationId, userId: string, nowMs: number): Promise<void> {
-    await touchUser(this.db, { organizationId, userId, nowMs });
+    if (!(await this.#change(organizationId, userId, nowMs))) throw userNotFound();
   }
 
   async insert(organizationId: OrganizationId, users: readonly NewUser[], nowMs: number): Promise<void> {
     if (users.length === 0) return;
     await this.#authority.alters(organizationId, 'facts');
-    await this.db
-      .insertInto('app_user')
-      .values(
-        users.map((user) => ({
-          organization_id: organizationId,
-          id: user.id,
-          name: user.name,
-          email: user.email ?? null,
-          email_key: user.email?.toLowerCase() ?? null,
-          email_verified: 0,
-          phone: user.phone ?? null,
-          phone_verified: 0,
-          revision: 1,
-          created_at_ms: nowMs,
-          updated_at_ms: nowMs,
-        })),
-      )
-      .execute();
+    await insertUsers(
+      this.db,
+      users.map((user) => ({
+        organization_id: organizationId,
+        id: user.id,
+        name: user.name,
+        email: user.email ?? null,
+        email_key: user.email?.toLowerCase() ?? null,
+        email_verified: 0,
+        phone: user.phone ?? null,
+        phone_verified: 0,
+        revision: 1,
+        owned_digest: this.#owned.bears('app_user', organizationId, user.id),
+        created_at_ms: nowMs,
+        updated_at_ms: nowMs,
+      })),
+    );
+  }
+
+  /** Changes a user's row, which raises its revision; false where there is no such user. */
+  async #change(
+    organizationId: OrganizationId,
+    userId: string,
+    nowMs: number,
+    changes: Partial<UserRow> = {},
+  ): Promise<boolean> {
+    const changed = await amendOne(this.db, 'app_user', { organization_id: organizationId, id: userId }, (row) => ({
+      ...changes,
+      revision: row.revision + 1,
+      updated_at_ms: nowMs,
+    }));
+    return changed !== undefined;
   }
 
   async rename(organizationId: OrganizationId, userId: string, name: string, nowMs: number): Promise<void> {
     await this.#authority.altersWhatRulesRead(organizationId);
-    await renameUser(this.db, { organizationId, userId, name, nowMs });
+    if (!(await this.#change(organizationId, userId, nowMs, { name }))) throw userNotFound();
   }
 
   /** Changing a contact clears its verified mark; an undefined value removes it. */
@@ -415,18 +465,8 @@ export class UserStore extends UserReader {
     nowMs: number,
   ): Promise<void> {
     await this.#authority.alters(organizationId, 'facts');
-    await this.db
-      .updateTable('app_user')
-      .set((eb) => ({
-        email: email ?? null,
-        email_key: email?.toLowerCase() ?? null,
-        email_verified: 0,
-        updated_at_ms: nowMs,
-        revision: eb('revision', '+', 1),
-      }))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', userId)
-      .execute();
+    const changes = { email: email ?? null, email_key: email?.toLowerCase() ?? null, email_verified: 0 };
+    await this.#change(organizationId, userId, nowMs, changes);
   }
 
   async setPhone(
@@ -435,17 +475,7 @@ export class UserStore extends UserReader {
     phone: string | undefined,
     nowMs: number,
   ): Promise<void> {
-    await this.db
-      .updateTable('app_user')
-      .set((eb) => ({
-        phone: phone ?? null,
-        phone_verified: 0,
-        updated_at_ms: nowMs,
-        revision: eb('revision', '+', 1),
-      }))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', userId)
-      .execute();
+    await this.#change(organizationId, userId, nowMs, { phone: phone ?? null, phone_verified: 0 });
   }
 
   /** Marks a contact as proven by its owner. */
@@ -455,27 +485,15 @@ export class UserStore extends UserReader {
     contact: 'email' | 'phone',
     nowMs: number,
   ): Promise<void> {
-    await this.db
-      .updateTable('app_user')
-      .set((eb) => ({
-        ...(contact === 'email' ? { email_verified: 1 } : { phone_verified: 1 }),
-        updated_at_ms: nowMs,
-        revision: eb('revision', '+', 1),
-      }))
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', userId)
-      .execute();
+    const changes = contact === 'email' ? { email_verified: 1 } : { phone_verified: 1 };
+    await this.#change(organizationId, userId, nowMs, changes);
   }
 
   /** Raises the revision of users whose tags changed. */
   async touch(organizationId: OrganizationId, userIds: readonly string[], nowMs: number): Promise<void> {
     for (const ids of chunks(userIds)) {
-      await this.db
-        .updateTable('app_user')
-        .set((eb) => ({ revision: eb('revision', '+', 1), updated_at_ms: nowMs }))
-        .where('organization_id', '=', organizationId)
-        .where('id', 'in', ids)
-        .execute();
+      const condition = sql`organization_id = ${organizationId} AND id IN (${sql.join(ids)}) ORDER BY id`;
+      await amend(this.db, 'app_user', condition, (row) => ({ revision: row.revision + 1, updated_at_ms: nowMs }));
     }
   }
 
@@ -505,6 +523,7 @@ export class UserStore extends UserReader {
         .execute();
     }
     await this.db.deleteFrom('app_user').where('organization_id', '=', organizationId).where('id', 'in', ids).execute();
+    release(this.db, 'app_user');
     await bury(this.db, organizationId, ids, () => 'revoked');
   }
 }

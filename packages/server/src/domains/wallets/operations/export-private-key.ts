@@ -35,13 +35,10 @@ export const exportPrivateKey = defineActivity({
   exposes: ({ targetPublicKey }) => ({ target_public_key: targetPublicKey }),
   describe: ({ read, actor }, { privateKeyId }) => read(PrivateKeyReader).get(actor.organizationId, privateKeyId),
   facts: async (_context, _parameters, key) => [{ private_key: privateKeyFacts(key) }],
-  async prepare(context, { targetPublicKey }, key) {
-    return await context.keyring.exportPrivateKey(
-      holderOf(context, key.id),
-      key.sealedKey,
-      targetKeyOf(targetPublicKey),
-    );
-  },
+  prepare: (context, { targetPublicKey }, key) =>
+    context.once(() =>
+      context.keyring.exportPrivateKey(holderOf(context, key.id), key.sealedKey, targetKeyOf(targetPublicKey)),
+    ),
   async execute({ store, actor, nowMs }, { privateKeyId }, exportBundle) {
     await store(PrivateKeyStore).markExported(actor.organizationId, privateKeyId, nowMs);
     return { privateKeyId, exportBundle };

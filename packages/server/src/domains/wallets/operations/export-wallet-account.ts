@@ -48,12 +48,14 @@ export const exportWalletAccount = defineActivity({
   movements: (_context, _parameters, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
   async prepare(context, { targetPublicKey }, account) {
     const wallet = await context.read(WalletReader).get(context.actor.organizationId, account.walletId);
-    const exportBundle = await context.keyring.exportAccount(
-      holderOf(context, wallet.id),
-      wallet.sealedSeed,
-      account.curve,
-      account.path,
-      targetKeyOf(targetPublicKey),
+    const exportBundle = await context.once(() =>
+      context.keyring.exportAccount(
+        holderOf(context, wallet.id),
+        wallet.sealedSeed,
+        account.curve,
+        account.path,
+        targetKeyOf(targetPublicKey),
+      ),
     );
     return { account, exportBundle };
   },

@@ -45,14 +45,15 @@ export const exportWallet = defineActivity({
   describe: ({ read, actor }, { walletId }) => read(WalletReader).get(actor.organizationId, walletId),
   facts: (context, { walletId }) => walletElement(context, walletId),
   movements: (_context, { walletId }) => ({ walletId, transfers: [], uncounted: [] }),
-  async prepare(context, { targetPublicKey, language }, wallet) {
-    return await context.keyring.exportWallet(
-      holderOf(context, wallet.id),
-      wallet.sealedSeed,
-      language as MnemonicLanguage | undefined,
-      targetKeyOf(targetPublicKey),
-    );
-  },
+  prepare: (context, { targetPublicKey, language }, wallet) =>
+    context.once(() =>
+      context.keyring.exportWallet(
+        holderOf(context, wallet.id),
+        wallet.sealedSeed,
+        language as MnemonicLanguage | undefined,
+        targetKeyOf(targetPublicKey),
+      ),
+    ),
   async execute({ store, actor, nowMs }, { walletId }, exportBundle) {
     await store(WalletStore).markExported(actor.organizationId, walletId, nowMs);
     return { walletId, exportBundle };

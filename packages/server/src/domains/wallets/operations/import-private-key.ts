@@ -10,7 +10,7 @@ import { invalidField } from '../../../lib/errors.ts';
 import type { PrivateKeyId } from '../../../lib/ids.ts';
 import { IdShape, listShape, NameShape } from '../../../lib/shapes.ts';
 import { checkFormat } from '../accounts.ts';
-import { liveTargets, requireSelf, useTarget } from '../imports.ts';
+import { importOnce, liveTargets, requireSelf, useTarget } from '../imports.ts';
 import { AddressFormatShape, CurveShape, PrivateKeyResultShape } from '../shapes.ts';
 import { PrivateKeyStore } from '../store/private-keys.ts';
 
@@ -41,19 +41,20 @@ export const importPrivateKey = defineActivity({
       throw invalidField('parameters.addressFormats', 'names a format twice');
   },
   describe: requireSelf,
-  async prepare(context, { encryptedBundle, curve, addressFormats }) {
-    const targets = await liveTargets(context, 'private-key');
-    const id: PrivateKeyId = context.newId();
-    const sealed = targets.map((target) => ({ id: target.id, sealed: target.sealedTarget }));
-    const imported = await context.keyring.importPrivateKey(
-      holderOf(context, id),
-      sealed,
-      encryptedBundle,
-      curve as Curve,
-      addressFormats,
-    );
-    return { id, ...imported };
-  },
+  prepare: (context, { encryptedBundle, curve, addressFormats }) =>
+    importOnce(context, async () => {
+      const targets = await liveTargets(context, 'private-key');
+      const id: PrivateKeyId = context.newId();
+      const sealed = targets.map((target) => ({ id: target.id, sealed: target.sealedTarget }));
+      const imported = await context.keyring.importPrivateKey(
+        holderOf(context, id),
+        sealed,
+        encryptedBundle,
+        curve as Curve,
+        addressFormats,
+      );
+      return { id, ...imported };
+    }),
   async execute(context, { privateKeyName, curve, addressFormats }, prepared) {
     const { store, actor, nowMs } = context;
     await useTarget(context, prepared.targetId);

@@ -7,7 +7,7 @@ import { EncryptedBundleShape } from '../../../engine/shapes/bundles.ts';
 import type { WalletId } from '../../../lib/ids.ts';
 import { IdShape, listShape, NameShape } from '../../../lib/shapes.ts';
 import { addAccounts, checkAccounts, toSpecs } from '../accounts.ts';
-import { liveTargets, requireSelf, useTarget } from '../imports.ts';
+import { importOnce, liveTargets, requireSelf, useTarget } from '../imports.ts';
 import { WalletAccountParamsShape, WalletResultShape } from '../shapes.ts';
 import { WalletStore } from '../store/wallets.ts';
 
@@ -33,18 +33,19 @@ export const importWallet = defineActivity({
   result: WalletResultShape,
   check: ({ accounts }) => checkAccounts(accounts, 'parameters.accounts'),
   describe: requireSelf,
-  async prepare(context, { encryptedBundle, accounts }) {
-    const targets = await liveTargets(context, 'wallet');
-    const walletId: WalletId = context.newId();
-    const sealed = targets.map(({ id, sealedTarget }) => ({ id, sealed: sealedTarget }));
-    const imported = await context.keyring.importWallet(
-      holderOf(context, walletId),
-      sealed,
-      encryptedBundle,
-      toSpecs(accounts),
-    );
-    return { walletId, ...imported };
-  },
+  prepare: (context, { encryptedBundle, accounts }) =>
+    importOnce(context, async () => {
+      const targets = await liveTargets(context, 'wallet');
+      const walletId: WalletId = context.newId();
+      const sealed = targets.map(({ id, sealedTarget }) => ({ id, sealed: sealedTarget }));
+      const imported = await context.keyring.importWallet(
+        holderOf(context, walletId),
+        sealed,
+        encryptedBundle,
+        toSpecs(accounts),
+      );
+      return { walletId, ...imported };
+    }),
   async execute(context, { walletName, accounts }, prepared) {
     const { store, actor, nowMs } = context;
     await useTarget(context, prepared.targetId);

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { OrganizationId, UserId } from '../../../lib/ids.ts';
+import { insertion } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ImportKind, ImportTarget } from '../model.ts';
 import type { ImportTargetTable } from '../tables.ts';
@@ -12,6 +13,16 @@ const toTarget = (row: Selectable<ImportTargetTable>): ImportTarget => ({
   sealedTarget: row.sealed_target,
   expiresAtMs: row.expires_at_ms,
 });
+
+const insertTargets = insertion('import-target-insert', 'import_target', [
+  'organization_id',
+  'id',
+  'user_id',
+  'kind',
+  'target_public_key',
+  'sealed_target',
+  'expires_at_ms',
+]);
 
 /** One-time import keys. */
 export class ImportReader extends Reader {
@@ -63,20 +74,18 @@ export class ImportStore extends ImportReader {
         .where('id', 'in', surplus)
         .execute();
     }
-    await this.db
-      .insertInto('import_target')
-      .values(
-        targets.map((target) => ({
-          organization_id: organizationId,
-          id: target.id,
-          user_id: target.userId,
-          kind: target.kind,
-          target_public_key: target.targetPublicKey,
-          sealed_target: target.sealedTarget,
-          expires_at_ms: target.expiresAtMs,
-        })),
-      )
-      .execute();
+    await insertTargets(
+      this.db,
+      targets.map((target) => ({
+        organization_id: organizationId,
+        id: target.id,
+        user_id: target.userId,
+        kind: target.kind,
+        target_public_key: target.targetPublicKey,
+        sealed_target: target.sealedTarget,
+        expires_at_ms: target.expiresAtMs,
+      })),
+    );
   }
 
   /** True if the target was still there: it is used once. */

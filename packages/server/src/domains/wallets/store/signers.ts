@@ -7,7 +7,7 @@ import { statement } from '../../../storage/statement.ts';
 import { type Connection, keptValues, Reader } from '../../../storage/store.ts';
 import type { PrivateKey, Wallet, WalletAccount } from '../model.ts';
 import { PrivateKeyReader } from './private-keys.ts';
-import { toAccount, toWallet } from './wallets.ts';
+import { toAccount, toWallet, WALLET_COLUMNS } from './wallets.ts';
 
 /** What a signature is made with: an account and its wallet, or a private key. */
 export type StoredSigner =
@@ -31,14 +31,7 @@ const accounts = (db: Kysely<Schema>, organizationId: string) =>
         .onRef('wallet.id', '=', 'wallet_account.wallet_id'),
     )
     .selectAll('wallet_account')
-    .select([
-      'wallet.name as wallet_name',
-      'wallet.sealed_seed',
-      'wallet.exported as wallet_exported',
-      'wallet.imported as wallet_imported',
-      'wallet.created_at_ms as wallet_created_at_ms',
-      'wallet.updated_at_ms as wallet_updated_at_ms',
-    ])
+    .select(WALLET_COLUMNS)
     .where('wallet_account.organization_id', '=', organizationId);
 const accountById = statement('wallet-signer-by-id', (db, { organizationId, id }: Key) =>
   accounts(db, organizationId).where('wallet_account.id', '=', id),
@@ -78,14 +71,14 @@ export class SignerReader extends Reader {
         : await accountByAddress(this.db, { organizationId, id: addressKey(by.address) });
     if (row === undefined) return undefined;
     const wallet = toWallet({
-      organization_id: row.organization_id,
-      id: row.wallet_id,
-      name: row.wallet_name,
-      sealed_seed: row.sealed_seed,
-      exported: row.wallet_exported,
-      imported: row.wallet_imported,
-      created_at_ms: row.wallet_created_at_ms,
-      updated_at_ms: row.wallet_updated_at_ms,
+      organization_id: row.w_organization_id,
+      id: row.w_id,
+      name: row.w_name,
+      sealed_seed: row.w_sealed_seed,
+      exported: row.w_exported,
+      imported: row.w_imported,
+      created_at_ms: row.w_created_at_ms,
+      updated_at_ms: row.w_updated_at_ms,
     });
     return { kind: 'wallet-account', account: toAccount(row), wallet };
   }

@@ -6,6 +6,8 @@ import type { OrganizationId, WalletAccountId, WalletId } from '../../../lib/ids
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { addressKey } from '../../../storage/address-key.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
+import { amend, amendOne } from '../../../storage/integrity/amend.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
 import { deferredInsertion, type NewRow, statement } from '../../../storage/statement.ts';
@@ -41,6 +43,19 @@ export const toAccount = (row: Selectable<WalletAccountTable>): WalletAccount =>
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
+
+/** Every column of a wallet beside its account's, under a name of its own: whoever reads them so has them verified. */
+export const WALLET_COLUMNS = [
+  sql<string>`wallet.organization_id`.as('w_organization_id'),
+  sql<string>`wallet.id`.as('w_id'),
+  sql<string>`wallet.name`.as('w_name'),
+  sql<Uint8Array>`wallet.sealed_seed`.as('w_sealed_seed'),
+  sql<number>`wallet.exported`.as('w_exported'),
+  sql<number>`wallet.imported`.as('w_imported'),
+  sql<number>`wallet.created_at_ms`.as('w_created_at_ms'),
+  sql<number>`wallet.updated_at_ms`.as('w_updated_at_ms'),
+  sql<string | null>`wallet.wallet_mac`.as('w_wallet_mac'),
+] as const;
 
 interface Key extends Record<string, unknown> {
   readonly organizationId: string;
@@ -171,6 +186,7 @@ export class WalletReader extends Reader {
     for (const keys of chunks([...new Set(addresses.map(addressKey))])) {
       const rows = await this.db
         .selectFrom('wallet_account')
+        .modifyFront(partial('names to be shown'))
         .innerJoin('wallet', (join) =>
           join
             .onRef('wallet.organization_id', '=', 'wallet_account.organization_id')
@@ -247,6 +263,11 @@ export class WalletReader extends Reader {
   async hasUnexported(organizationId: OrganizationId): Promise<boolean> {
     const row = await this.db
       .selectFrom('wallet')
+      .modifyFront(
+        partial(
+          'whether a wallet is there: it keeps a deletion from being a mistake, and whoever writes rows can delete them',
+        ),
+      )
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('exported', '=', 0)
@@ -255,6 +276,12 @@ export class WalletReader extends Reader {
     return row !== undefined;
   }
 }
+
+/** What was exported before stays as it is: a kit after a kit writes little. */
+export const exportedUnlessBefore =
+  (nowMs: number) =>
+  ({ exported }: { readonly exported: number }) =>
+    exported === 1 ? undefined : { exported: 1, updated_at_ms: nowMs };
 
 export class WalletStore extends WalletReader {
   static readonly writes = true;
@@ -293,37 +320,39 @@ export class WalletStore extends WalletReader {
     nowMs: number,
   ): Promise<void> {
     await this.#authority.altersWhatRulesRead(organizationId);
-    const renamed = await this.db
-      .updateTable('wallet')
-      .set({ updated_at_ms: nowMs, ...(name === undefined ? {} : { name }) })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', walletId)
-      .executeTakeFirst();
-    if (renamed.numUpdatedRows === 0n) throw walletNotFound();
+    await this.#amend(organizationId, walletId, { updated_at_ms: nowMs, ...(name === undefined ? {} : { name }) });
   }
 
   /** Accounts of an exported wallet count as exported, so their rows need no mark. The mark never goes away. */
   async markExported(organizationId: OrganizationId, walletId: string, nowMs: number): Promise<void> {
     await this.#authority.altersWhatRulesRead(organizationId);
-    const marked = await this.db
-      .updateTable('wallet')
-      .set({ exported: 1, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', walletId)
-      .executeTakeFirst();
-    if (marked.numUpdatedRows === 0n) throw walletNotFound();
+    await this.#amend(organizationId, walletId, { exported: 1, updated_at_ms: nowMs });
+  }
+
+  /** The same of many, those that are still there. */
+  async markAllExported(organizationId: OrganizationId, walletIds: readonly string[], nowMs: number): Promise<void> {
+    await this.#authority.altersWhatRulesRead(organizationId);
+    for (const ids of chunks(walletIds)) {
+      const condition = sql`organization_id = ${organizationId} AND id IN (${sql.join(ids)})`;
+      await amend(this.db, 'wallet', condition, exportedUnlessBefore(nowMs));
+    }
   }
 
   /** Accounts that share an address share a key: who has exported one has exported all of them. */
   async markAddressExported(organizationId: OrganizationId, address: string, nowMs: number): Promise<void> {
     await this.#authority.altersWhatRulesRead(organizationId);
-    const marked = await this.db
-      .updateTable('wallet_account')
-      .set({ exported: 1, updated_at_ms: nowMs })
-      .where('organization_id', '=', organizationId)
-      .where('address_key', '=', addressKey(address))
-      .executeTakeFirst();
-    if (marked.numUpdatedRows === 0n) throw accountNotFound();
+    const condition = sql`organization_id = ${organizationId} AND address_key = ${addressKey(address)}`;
+    const change = () => ({ exported: 1, updated_at_ms: nowMs });
+    if ((await amend(this.db, 'wallet_account', condition, change)).length === 0) throw accountNotFound();
+  }
+
+  async #amend(
+    organizationId: OrganizationId,
+    walletId: string,
+    changes: Partial<Selectable<WalletTable>>,
+  ): Promise<void> {
+    const key = { organization_id: organizationId, id: walletId };
+    if ((await amendOne(this.db, 'wallet', key, () => changes)) === undefined) throw walletNotFound();
   }
 
   async deleteAccounts(organizationId: OrganizationId, accountIds: readonly string[]): Promise<void> {
@@ -356,6 +385,7 @@ export class WalletStore extends WalletReader {
       .where('wallet_id', '=', walletId);
     for (;;) {
       const last = await all
+        .modifyFront(partial('an id, up to which rows are deleted'))
         .select('id')
         .orderBy('id')
         .offset(ROWS_PER_DELETE - 1)

@@ -1,12 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OrganizationId, WebhookEndpointId, WebhookEventId } from '../../../lib/ids.ts';
+import { amendOne } from '../../../storage/integrity/amend.ts';
+import { isDone } from '../../../storage/integrity/apart.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { change } from '../../../storage/statement.ts';
 import type { DeliveryResult } from '../model.ts';
+import type { RefusedDelivery } from './due-deliveries.ts';
 import { type DueQueue, WebhookReader, withWaiting } from './webhook-reader.ts';
 
 /** Of more attempts the last ones are kept. */
 const ATTEMPTS_KEPT = 25;
+/** Who writes these columns can only have a genuine event sent later, once more or not at all. */
+const BOOKKEEPING = sql`/* unmarked: what became of it, and when it is tried again */`;
 /** How many overdue retries of an endpoint are looked at to learn whether any can be given up. */
 const OVERDUE_SEEN = 20;
 
@@ -40,7 +45,7 @@ interface ResultValues extends ReturnType<typeof toRow>, Record<string, unknown>
  * more.
  */
 const recordOne = change('webhook-result', (db, values: ResultValues) => {
-  const query = sql`UPDATE webhook_delivery SET state = ${values.state}, failures = failures + ${values.failed},
+  const query = sql`UPDATE ${BOOKKEEPING} webhook_delivery SET state = ${values.state}, failures = failures + ${values.failed},
       next_attempt_at_ms = ${values.next_attempt_at_ms}, attempts = ${values.attempts}, updated_at_ms = ${values.nowMs}
     WHERE seq = ${values.seq} AND organization_id = ${values.organization_id} AND id = ${values.id}
       AND failures = ${values.failures} AND state || '' = 'pending'`;
@@ -70,7 +75,10 @@ export class WebhookQueue extends WebhookReader {
       .where((eb) => eb.or([eb('claimed_until_ms', '<=', nowMs), eb('owner', '=', owner)]))
       .returning(['organization_id', 'failures'])
       .executeTakeFirst();
-    return row && { organizationId: row.organization_id as OrganizationId, failures: row.failures };
+    if (row === undefined) return undefined;
+    // Whoever can write to the database may have written any number.
+    const failures = Number.isSafeInteger(row.failures) ? row.failures : 0;
+    return { organizationId: row.organization_id as OrganizationId, failures };
   }
 
   /** Prolongs every claim of an owner; answers with the endpoints that it still has. */
@@ -134,13 +142,27 @@ export class WebhookQueue extends WebhookReader {
     organizationId: OrganizationId,
     descriptions: ReadonlyMap<WebhookEventId, string>,
   ): Promise<ReadonlyMap<WebhookEventId, string>> {
-    const given = [...descriptions].map(([id, description]) => ({ id, description }));
-    const made = jsonRows(this.kind, 'made', { id: 'text', description: 'text' }, JSON.stringify(given));
-    const { rows } = await sql<{ id: string; description: string }>`UPDATE webhook_event
-      SET description = COALESCE(webhook_event.description, made.description)
-      FROM ${made} WHERE webhook_event.organization_id = ${organizationId} AND webhook_event.id = made.id
-      RETURNING webhook_event.id, webhook_event.description`.execute(this.db);
-    return new Map(rows.map(({ id, description }) => [id as WebhookEventId, description]));
+    const kept = new Map<WebhookEventId, string>();
+    // In one order, as others may describe some of the same.
+    for (const [id, description] of [...descriptions].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const key = { organization_id: organizationId, id };
+      // One that is not genuine any more is not sent.
+      await isDone(async () => {
+        const event = await amendOne(this.db, 'webhook_event', key, (row) =>
+          row.description === null ? { description } : undefined,
+        );
+        if (event !== undefined) kept.set(id, event.description ?? description);
+      });
+    }
+    return kept;
+  }
+
+  /** Puts off what nothing is sent of. */
+  async setAside(endpointId: WebhookEndpointId, refused: readonly RefusedDelivery[], untilMs: number): Promise<void> {
+    for (const { id, seq } of refused) {
+      await sql`UPDATE ${BOOKKEEPING} webhook_delivery SET next_attempt_at_ms = ${untilMs}
+        WHERE endpoint_id = ${endpointId} AND state = 'pending' AND id = ${id} AND seq = ${seq}`.execute(this.db);
+    }
   }
 
   /**
@@ -157,7 +179,7 @@ export class WebhookQueue extends WebhookReader {
     }
     if (results.length === 0) return 0;
     const noted = jsonRows(this.kind, 'noted', RESULT_COLUMNS, JSON.stringify(results.map(toRow)));
-    const { numAffectedRows } = await sql`UPDATE webhook_delivery SET state = noted.state,
+    const { numAffectedRows } = await sql`UPDATE ${BOOKKEEPING} webhook_delivery SET state = noted.state,
         failures = noted.failures + noted.failed, next_attempt_at_ms = noted.next_attempt_at_ms,
         attempts = noted.attempts, updated_at_ms = ${nowMs}
       FROM ${noted}
@@ -184,7 +206,7 @@ export class WebhookQueue extends WebhookReader {
     const isOver = sql`round_started_at_ms < ${beforeMs}`;
     const waiting = sql`waiting.endpoint_id`;
     const { rows } = await sql<{ endpoint_id: string; is_gone: number }>`${withWaiting('')}
-      SELECT waiting.endpoint_id, CASE WHEN queue.endpoint_id IS NULL THEN 1 ELSE 0 END AS is_gone FROM waiting
+      SELECT /* partial: what waits too long */ waiting.endpoint_id, CASE WHEN queue.endpoint_id IS NULL THEN 1 ELSE 0 END AS is_gone FROM waiting
       LEFT JOIN webhook_lane AS queue ON queue.endpoint_id = waiting.endpoint_id
       WHERE waiting.endpoint_id IS NOT NULL AND (queue.endpoint_id IS NULL OR (queue.is_gone = 0
         AND (EXISTS (SELECT 1 FROM (${fresh(waiting, 1)}) AS first WHERE ${isOver})
@@ -200,7 +222,7 @@ export class WebhookQueue extends WebhookReader {
         const { numAffectedRows } = await (is_gone === 1
           ? sql`DELETE FROM webhook_delivery WHERE (organization_id, id) IN (SELECT organization_id, id FROM (${all}) AS shelf)`
           : // Once more in the end: on PostgreSQL it may have been replayed while this waited for the row.
-            sql`UPDATE webhook_delivery SET state = 'dead', updated_at_ms = ${nowMs} WHERE state || '' = 'pending'
+            sql`UPDATE ${BOOKKEEPING} webhook_delivery SET state = 'dead', updated_at_ms = ${nowMs} WHERE state || '' = 'pending'
               AND round_started_at_ms + 0 < ${beforeMs} AND (organization_id, id) IN (SELECT organization_id, id FROM (${all}) AS shelf WHERE ${isOver})`
         ).execute(this.db);
         count += Number(numAffectedRows ?? 0n);
@@ -230,7 +252,10 @@ export class WebhookQueue extends WebhookReader {
    */
   async sweep(beforeMs: number, limit: number): Promise<number> {
     // On PostgreSQL those that somebody else sweeps or replays right now are passed over.
-    const { rows } = await sql<{ organization_id: string; id: string }>`SELECT organization_id, id
+    const { rows } = await sql<{
+      organization_id: string;
+      id: string;
+    }>`SELECT /* partial: what is kept no longer */ organization_id, id
       FROM webhook_event AS event WHERE kept_since_ms < ${beforeMs}
         AND NOT EXISTS (SELECT 1 FROM webhook_delivery AS delivery WHERE delivery.state || '' = 'pending'
           AND delivery.organization_id = event.organization_id AND delivery.event_id = event.id)

@@ -1,35 +1,27 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { ApiError } from '../../../lib/errors.ts';
-import type {
-  ActivityId,
-  OrganizationId,
-  WebhookDeliveryId,
-  WebhookEndpointId,
-  WebhookEventId,
-} from '../../../lib/ids.ts';
+import type { OrganizationId, WebhookEndpointId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { type Backlog, readBacklog } from '../../../storage/backlog.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
-import type { DatabaseKind } from '../../../storage/dialect.ts';
-import { jsonRows } from '../../../storage/json-rows.ts';
+import { inScope } from '../../../storage/fence-scope.ts';
+import { oneByOne, readEach } from '../../../storage/integrity/one-by-one.ts';
+import { partial } from '../../../storage/integrity/partial.ts';
 import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts';
-import { findRow, pageOfRows } from '../../../storage/organization-rows.ts';
+import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
-import type { Schema } from '../../../storage/schema.ts';
 import { statement } from '../../../storage/statement.ts';
 import { type Connection, keptValues, type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
-import { withDescription } from '../description.ts';
 import {
-  type DueDelivery,
   WEBHOOK_DELIVERY_STATES,
-  type WebhookAttempt,
   type WebhookDelivery,
   type WebhookDeliveryState,
   type WebhookEndpoint,
-  type WebhookEvent,
   type WebhookSubscription,
 } from '../model.ts';
-import type { WebhookDeliveryTable, WebhookEndpointTable } from '../tables.ts';
+import type { WebhookEndpointTable } from '../tables.ts';
+import { type DeliveryRow, toDelivery } from './delivery-rows.ts';
+import { type Batch, type BatchLimits, readBatch } from './due-deliveries.ts';
 
 /** An endpoint that somebody may work on now. */
 export interface DueQueue {
@@ -46,20 +38,7 @@ export interface DeliveryFilter {
   readonly state?: WebhookDeliveryState | undefined;
 }
 
-/** Characters of all bodies of a batch; only a single event can be longer. */
-export const BATCH_LENGTH_MAX = 256 * 1024;
-/** So short a body is read with its delivery, before it is known whether there is room for all of the batch. */
-const SHORT_LENGTH_MAX = 4096;
-
-type DeliveryRow = Selectable<WebhookDeliveryTable> & { readonly event_type: string; readonly about_id: string };
-type DueRow = DeliveryRow & {
-  readonly body_length: number;
-  readonly short_body: string | null;
-  readonly activity_id: string | null;
-  readonly description: string | null;
-};
-
-const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => ({
+export const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => ({
   id: row.id as WebhookEndpointId,
   organizationId: row.organization_id as OrganizationId,
   name: row.name,
@@ -71,48 +50,6 @@ const toEndpoint = (row: Selectable<WebhookEndpointTable>): WebhookEndpoint => (
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
-
-const toDelivery = (row: DeliveryRow): WebhookDelivery => ({
-  id: row.id as WebhookDeliveryId,
-  organizationId: row.organization_id as OrganizationId,
-  endpointId: row.endpoint_id as WebhookEndpointId,
-  eventId: row.event_id as WebhookEventId,
-  eventType: row.event_type as WebhookEvent['type'],
-  aboutId: row.about_id as OrganizationId,
-  includesDescription: row.includes_description === 1,
-  state: row.state as WebhookDeliveryState,
-  failures: row.failures,
-  attempts: JSON.parse(row.attempts) as WebhookAttempt[],
-  nextAttemptAtMs: row.next_attempt_at_ms,
-  roundStartedAtMs: row.round_started_at_ms,
-  createdAtMs: row.created_at_ms,
-  updatedAtMs: row.updated_at_ms,
-});
-
-function toDue(row: DueRow, body: string): DueDelivery {
-  const delivery = { ...toDelivery(row), seq: row.seq, body };
-  if (!delivery.includesDescription) return delivery;
-  if (row.description !== null) return { ...delivery, body: withDescription(body, row.description) };
-  return row.activity_id === null ? delivery : { ...delivery, undescribed: row.activity_id as ActivityId };
-}
-
-/** One retry before every three first attempts, so that neither keeps the other waiting for ever. */
-function mixed(first: readonly DueRow[], again: readonly DueRow[]): DueRow[] {
-  const rows: DueRow[] = [];
-  for (let index = 0; rows.length < first.length + again.length; index += 1) {
-    rows.push(...again.slice(index, index + 1), ...first.slice(3 * index, 3 * index + 3));
-  }
-  return rows;
-}
-
-/** Those of a batch whose bodies fit into the memory that it may take; the first one in any case. */
-function fitting(rows: readonly DueRow[]): DueRow[] {
-  let length = 0;
-  return rows.filter((row, index) => {
-    length += row.body_length;
-    return index === 0 || length <= BATCH_LENGTH_MAX;
-  });
-}
 
 export const endpointNotFound = (): ApiError =>
   new ApiError('WEBHOOK_ENDPOINT_NOT_FOUND', 'webhook endpoint not found in this organization');
@@ -129,6 +66,7 @@ const activeEndpoints = statement(
   (db, { organizationId, parentId }: { organizationId: string; parentId: string }) =>
     db
       .selectFrom('webhook_endpoint')
+      .modifyFront(oneByOne('one that is not genuine keeps neither others nor what they are told of'))
       .selectAll()
       .where('organization_id', 'in', [organizationId, parentId])
       .where('is_active', '=', 1),
@@ -152,68 +90,38 @@ interface DueValues extends Record<string, unknown> {
   readonly limit: number;
 }
 
-const due = statement('webhook-due-queues', (db, { nowMs, after, limit }: DueValues) => {
-  const query = sql<{ endpoint_id: string; organization_id: string; failures: number }>`${withWaiting(after)}
-    SELECT queue.endpoint_id, queue.organization_id, queue.failures FROM waiting
+interface DueRow {
+  readonly endpoint_id: string;
+  readonly organization_id: string;
+  readonly failures: number;
+}
+
+const dueOf = ({ nowMs, after, limit }: DueValues, inScopeOf: RawBuilder<unknown>) =>
+  sql<DueRow>`${withWaiting(after)}
+    SELECT /* partial: endpoints and deliveries are read whole before anything is sent */
+      queue.endpoint_id, queue.organization_id, queue.failures FROM waiting
     JOIN webhook_lane AS queue ON queue.endpoint_id = waiting.endpoint_id
     JOIN webhook_endpoint AS endpoint
       ON endpoint.organization_id = queue.organization_id AND endpoint.id = queue.endpoint_id
     WHERE endpoint.is_active = 1 AND queue.claimed_until_ms <= ${nowMs} AND queue.resting_until_ms <= ${nowMs}
       AND EXISTS (SELECT 1 FROM webhook_delivery AS delivery WHERE delivery.state = 'pending'
-        AND delivery.endpoint_id = waiting.endpoint_id AND delivery.next_attempt_at_ms <= ${nowMs})
+        AND delivery.endpoint_id = waiting.endpoint_id
+        AND delivery.next_attempt_at_ms >= 0 AND delivery.next_attempt_at_ms <= ${nowMs})
+      ${inScopeOf}
     ORDER BY waiting.endpoint_id LIMIT ${limit}`;
-  return { compile: () => query.compile(db) };
-});
+
+const due = statement('webhook-due-queues', (db, values: DueValues) => ({
+  compile: () => dueOf(values, sql``).compile(db),
+}));
+const dueInScope = statement('webhook-due-in-scope', (db, values: DueValues & { readonly scope: string }) => ({
+  compile: () => dueOf(values, inScope(sql`queue.organization_id`, values.scope)).compile(db),
+}));
 
 /** Joins the deliveries of a page and their events. SQLite keeps the order of a cross join: the page comes first. */
 const withDeliveries = (organizationId: string): RawBuilder<unknown> => sql`
   CROSS JOIN webhook_delivery AS delivery CROSS JOIN webhook_event AS event
   WHERE delivery.organization_id = ${organizationId} AND delivery.id = page.id
     AND event.organization_id = ${organizationId} AND event.id = delivery.event_id`;
-
-interface BatchPlace {
-  readonly organizationId: string;
-  readonly endpointId: string;
-  readonly nowMs: number;
-  readonly behind: number;
-}
-
-interface BatchValues extends BatchPlace, Record<string, unknown> {
-  readonly limit: number;
-}
-
-/**
- * The first ones of a part of the queue, as its index has them, and then all of each; SQLite finds it by its number.
- */
-const batchOf = (part: (values: BatchValues) => RawBuilder<unknown>) => (db: Kysely<Schema>, values: BatchValues) => {
-  const query = sql<DueRow>`SELECT delivery.*, event.event_type, event.about_id, event.body_length,
-        event.activity_id, CASE WHEN delivery.includes_description = 1 THEN event.description END AS description,
-        CASE WHEN event.body_length <= ${sql.lit(SHORT_LENGTH_MAX)} THEN event.body END AS short_body
-      FROM (SELECT next_attempt_at_ms, seq, id FROM webhook_delivery
-        WHERE state = 'pending' AND endpoint_id = ${values.endpointId} AND ${part(values)}
-        ORDER BY next_attempt_at_ms, seq LIMIT ${values.limit}) AS page
-      ${withDeliveries(values.organizationId)} AND delivery.seq = page.seq
-      ORDER BY page.next_attempt_at_ms, page.seq`;
-  return { compile: () => query.compile(db) };
-};
-
-const firstAttempts = statement(
-  'webhook-first-attempts',
-  batchOf(({ behind }) => sql`next_attempt_at_ms = 0 AND seq > ${behind}`),
-);
-const retries = statement(
-  'webhook-retries',
-  batchOf(({ nowMs }) => sql`next_attempt_at_ms > 0 AND next_attempt_at_ms <= ${nowMs}`),
-);
-
-const bodiesOn = (kind: DatabaseKind) =>
-  statement('webhook-bodies', (db, { organizationId, ids }: { organizationId: string; ids: string }) => {
-    const query = sql<{ id: string; body: string }>`SELECT event.id, event.body
-      FROM ${jsonRows(kind, 'wanted', { id: 'text' }, ids)} CROSS JOIN webhook_event AS event
-      WHERE event.organization_id = ${organizationId} AND event.id = wanted.id`;
-    return { compile: () => query.compile(db) };
-  });
-const bodiesOf = { sqlite: bodiesOn('sqlite'), postgres: bodiesOn('postgres') };
 
 /** Within the page, after the cursor. `column` is what ids are compared by. */
 function within({ greaterThan, lessThan }: Range, column = sql`id`): RawBuilder<unknown> {
@@ -270,7 +178,10 @@ export class WebhookReader extends Reader {
     return endpoint;
   }
 
-  /** The active endpoints of an organization and of its parent. Every activity asks for them. */
+  /**
+   * The active endpoints of an organization and of its parent. Every activity asks for them. One that is not genuine is told
+   * nothing, and keeps neither others from it nor what they are told of from happening.
+   */
   async listeners(
     organizationId: OrganizationId,
     parentId: OrganizationId | undefined,
@@ -281,7 +192,8 @@ export class WebhookReader extends Reader {
       this.#listeners?.get(name) ?? (this.ahead?.get('webhook_endpoint', name) as WebhookEndpoint[] | undefined);
     if (known !== undefined) return known;
     const moment = this.#listeners?.moment ?? 0;
-    const endpoints = (await activeEndpoints(this.db, { organizationId, parentId: rootId })).map(toEndpoint);
+    const rows = await activeEndpoints(this.db, { organizationId, parentId: rootId });
+    const endpoints = readEach(this.db, { table: 'webhook_endpoint' }, rows, toEndpoint).items;
     // Of those with endpoints few are active at a time, and their subscriptions may be long.
     if (endpoints.length === 0) this.#listeners?.keep(name, endpoints, [organizationId, rootId], moment);
     return endpoints;
@@ -297,7 +209,7 @@ export class WebhookReader extends Reader {
   /** Bytes of all endpoints of an organization, each with forty thousand more, for the delivery that an event makes. */
   async weight(organizationId: OrganizationId): Promise<number> {
     const { rows } = await sql<{ weight: number | string | null }>`
-      SELECT SUM(${bytesOf('webhook_endpoint', ['name', 'url', 'subscriptions'])} + 40000) AS weight
+      SELECT /* partial: sizes */ SUM(${bytesOf('webhook_endpoint', ['name', 'url', 'subscriptions'])} + 40000) AS weight
       FROM webhook_endpoint WHERE organization_id = ${organizationId}`.execute(this.db);
     return Number(rows[0]?.weight ?? 0);
   }
@@ -306,6 +218,7 @@ export class WebhookReader extends Reader {
   async countEndpoints(organizationId: OrganizationId): Promise<number> {
     const { count } = await this.db
       .selectFrom('webhook_endpoint')
+      .modifyFront(partial('how many there are'))
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('organization_id', '=', organizationId)
       .where('is_feature', '=', 0)
@@ -317,8 +230,14 @@ export class WebhookReader extends Reader {
    * Active endpoints that have something due and that nobody works on and that do not rest, in the order of their ids.
    * Who cannot take all of them goes on behind the last one, so that nobody waits for ever.
    */
-  async dueQueues(nowMs: number, limit: number, after: WebhookEndpointId | '' = ''): Promise<DueQueue[]> {
-    const rows = await due(this.db, { nowMs, after, limit });
+  async dueQueues(
+    nowMs: number,
+    limit: number,
+    after: WebhookEndpointId | '' = '',
+    scope?: string,
+  ): Promise<DueQueue[]> {
+    const values = { nowMs, after, limit };
+    const rows = scope === undefined ? await due(this.db, values) : await dueInScope(this.db, { ...values, scope });
     return rows.map((row) => ({
       endpointId: row.endpoint_id as WebhookEndpointId,
       organizationId: row.organization_id as OrganizationId,
@@ -326,43 +245,16 @@ export class WebhookReader extends Reader {
     }));
   }
 
-  /**
-   * What is to be sent next: first attempts in the order of what happened, behind the one of that number if it is given,
-   * with retries in between, the longest due first. `enter` is waited for before long bodies are read, and told how long
-   * all of them are together.
-   */
+  /** What is to be sent next; see `readBatch`. */
   async batch(
     organizationId: OrganizationId,
     endpointId: WebhookEndpointId,
     nowMs: number,
-    limits: { readonly fresh: number; readonly retries: number; readonly behind?: number },
+    limits: BatchLimits & { readonly behind?: number },
     enter: (length: number) => Promise<void> = async () => {},
-  ): Promise<DueDelivery[]> {
-    const rows = await this.#dueRows({ organizationId, endpointId, nowMs, behind: limits.behind ?? 0 }, limits);
-    await enter(rows.reduce((sum, row) => sum + row.body_length, 0));
-    const long = rows.filter(({ short_body }) => short_body === null);
-    const bodies = await this.#bodies(organizationId, long);
-    // An event may have been erased in between, with its organization.
-    return rows.flatMap((row) => {
-      const body = row.short_body ?? bodies.get(row.event_id);
-      return body === undefined ? [] : [toDue(row, body)];
-    });
-  }
-
-  /** Apart, so that nothing holds on to what did not fit while somebody waits for `enter`. */
-  async #dueRows(values: BatchPlace, limits: { readonly fresh: number; readonly retries: number }): Promise<DueRow[]> {
-    const [first, again] = await Promise.all([
-      limits.fresh === 0 ? [] : firstAttempts(this.db, { ...values, limit: limits.fresh }),
-      limits.retries === 0 ? [] : retries(this.db, { ...values, limit: limits.retries }),
-    ]);
-    return fitting(mixed(first, again));
-  }
-
-  async #bodies(organizationId: OrganizationId, rows: readonly DueRow[]): Promise<ReadonlyMap<string, string>> {
-    if (rows.length === 0) return new Map();
-    const ids = JSON.stringify(rows.map(({ event_id }) => ({ id: event_id })));
-    const found = await bodiesOf[this.kind](this.db, { organizationId, ids });
-    return new Map(found.map(({ id, body }) => [id, body]));
+  ): Promise<Batch> {
+    const place = { organizationId, endpointId, nowMs, behind: limits.behind ?? 0 };
+    return await readBatch(this.db, place, limits, enter);
   }
 
   async getDelivery(organizationId: OrganizationId, id: string): Promise<WebhookDelivery> {
@@ -378,7 +270,7 @@ export class WebhookReader extends Reader {
     request: PageRequest,
   ): Promise<Page<WebhookDelivery>> {
     const owns = async (cursor: string): Promise<boolean> =>
-      (await findRow(this.db, 'webhook_delivery', organizationId, cursor)) !== undefined;
+      (await this.#findKey(organizationId, cursor)) !== undefined;
     const idsIn = await this.#idsOf(organizationId, filter);
     return await fetchPage(request, {
       order: 'desc',
@@ -393,6 +285,16 @@ export class WebhookReader extends Reader {
       },
       whenTooLarge: 'shorten',
     });
+  }
+
+  async #findKey(organizationId: OrganizationId, id: string): Promise<{ readonly id: string } | undefined> {
+    return await this.db
+      .selectFrom('webhook_delivery')
+      .modifyFront(partial('a cursor'))
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .where('id', '=', id)
+      .executeTakeFirst();
   }
 
   /** Selects the ids of a range of a list in the index that fits its filter; undefined where there can be none. */
@@ -446,7 +348,8 @@ export class WebhookReader extends Reader {
     ids: RawBuilder<unknown>,
     order: Range['order'],
   ): Promise<RowSize[]> {
-    const { rows } = await sql<RowSize>`SELECT page.id, octet_length(delivery.attempts) AS bytes
+    const { rows } =
+      await sql<RowSize>`SELECT /* partial: shown, not sent */ page.id, octet_length(delivery.attempts) AS bytes
       FROM (${ids}) AS page ${withDeliveries(organizationId)}
       ORDER BY page.id ${sql.raw(order)}`.execute(this.db);
     return rows;
@@ -457,7 +360,9 @@ export class WebhookReader extends Reader {
     ids: RawBuilder<unknown>,
     order: Range['order'],
   ): Promise<WebhookDelivery[]> {
-    const { rows } = await sql<DeliveryRow>`SELECT delivery.*, event.event_type, event.about_id
+    const { rows } =
+      await sql<DeliveryRow>`SELECT ${oneByOne('shown, not sent: from before there were marks none has one')} delivery.*,
+        event.event_type, event.about_id
       FROM (${ids}) AS page ${withDeliveries(organizationId)}
       ORDER BY page.id ${sql.raw(order)}`.execute(this.db);
     return rows.map(toDelivery);

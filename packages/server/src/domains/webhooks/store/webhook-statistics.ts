@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import { toHex } from '../../../lib/encoding.ts';
 import type { OrganizationId } from '../../../lib/ids.ts';
+import { oneByOne, requireGenuine } from '../../../storage/integrity/one-by-one.ts';
 import { Reader } from '../../../storage/store.ts';
 import { withDescription } from '../description.ts';
 import { WEBHOOK_DELIVERY_STATES, type WebhookDelivery, type WebhookDeliveryState } from '../model.ts';
 
 /** So many deliveries are counted, the newest ones: each is read. */
 export const COUNTED_MAX = 20_000;
+
+const isMarkedRow = (row: object): boolean => 'webhook_event_mac' in row && row.webhook_event_mac !== null;
 
 /** Deliveries that were made in the same stretch of time and are in the same state. */
 export interface DeliveryCount {
@@ -56,7 +59,7 @@ export class WebhookStatisticsReader extends Reader {
       deliveries: number | string;
       failures: number | string;
       hidden: number | string;
-    }>`SELECT ${bucket} AS bucket, delivery.state,
+    }>`SELECT /* partial: whether the endpoint is there */ ${bucket} AS bucket, delivery.state,
         SUM(CASE WHEN endpoint.id IS NULL THEN 0 ELSE 1 END) AS deliveries,
         SUM(CASE WHEN endpoint.id IS NULL THEN 0 ELSE delivery.failures END) AS failures,
         SUM(CASE WHEN endpoint.id IS NULL THEN 1 ELSE 0 END) AS hidden
@@ -84,10 +87,12 @@ export class WebhookStatisticsReader extends Reader {
   }: Pick<WebhookDelivery, 'organizationId' | 'eventId' | 'includesDescription'>): Promise<string | undefined> {
     const row = await this.db
       .selectFrom('webhook_event')
-      .select(['body', 'description'])
+      .modifyFront(oneByOne('one from before there were marks has none, and is shown'))
+      .selectAll()
       .where('organization_id', '=', organizationId)
       .where('id', '=', eventId)
       .executeTakeFirst();
+    if (row !== undefined && isMarkedRow(row)) requireGenuine(this.db, { table: 'webhook_event' }, row);
     return row && (includesDescription ? withDescription(row.body, row.description) : row.body);
   }
 }

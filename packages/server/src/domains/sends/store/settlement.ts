@@ -1,0 +1,123 @@
+import { type Selectable, sql } from 'kysely';
+import type { Send, SendLane, SendLaneName, SendProgress } from '../../../chains/send/model.ts';
+import { amendOne } from '../../../storage/integrity/amend.ts';
+import { apart } from '../../../storage/integrity/apart.ts';
+import { jsonRows } from '../../../storage/json-rows.ts';
+import { insertion } from '../../../storage/statement.ts';
+import { Reader } from '../../../storage/store.ts';
+import type { ChainSendTable } from '../tables.ts';
+import { toProgress, toSend } from './sends.ts';
+
+interface SendKey {
+  readonly organization_id: string;
+  readonly id: string;
+}
+
+/** Rows that are read together: each may have megabytes of attempts. */
+const READ_AT_ONCE = 64;
+
+/**
+ * Not final: under way, or held. A held one is neither under way nor over, so that no lane reads it: what became of it before
+ * a restore is not known (docs/guides/restore-review.md).
+ */
+const HELD = sql`is_open = 0 AND state IN ('INITIALIZED', 'BROADCASTING')`;
+
+/** Whether a settlement holds a send until somebody decides. */
+export const isHeld = ({ isOpen, state }: Pick<Send, 'isOpen' | 'state'>): boolean =>
+  !isOpen && (state === 'INITIALIZED' || state === 'BROADCASTING');
+
+export interface UnsettledSends {
+  readonly sends: readonly Send[];
+  /** Ids of rows that are not what the service wrote: nothing is settled for them. */
+  readonly altered: readonly string[];
+}
+
+/** Sends of which a restored database does not know what became of them. */
+export class SettlementReader extends Reader {
+  async lanes(): Promise<SendLaneName[]> {
+    const { rows } = await sql<SendLaneName>`SELECT /* partial: what is chosen is then read whole */ caip2, lane
+      FROM chain_send WHERE is_open = 1
+      UNION SELECT caip2, lane FROM chain_send WHERE ${HELD}
+      ORDER BY caip2, lane`.execute(this.db);
+    return rows;
+  }
+
+  /** In the order in which they would leave. */
+  async ofLane({ caip2, lane }: SendLaneName): Promise<UnsettledSends> {
+    const { rows } = await sql<SendKey>`SELECT /* partial: what is chosen is then read whole */ organization_id, id
+      FROM chain_send WHERE caip2 = ${caip2} AND lane = ${lane} AND (is_open = 1 OR (${HELD})) ORDER BY id`.execute(
+      this.db,
+    );
+    const sends: Send[] = [];
+    const altered: string[] = [];
+    for (let start = 0; start < rows.length; start += READ_AT_ONCE) {
+      const some = rows.slice(start, start + READ_AT_ONCE);
+      const { results, refused } = await apart(some, (keys) => this.#whole(keys));
+      sends.push(...results.map(toSend));
+      altered.push(...refused.map(({ id }) => id));
+    }
+    return { sends: sends.sort((one, other) => (one.id < other.id ? -1 : 1)), altered };
+  }
+
+  async #whole(keys: readonly SendKey[]): Promise<Selectable<ChainSendTable>[]> {
+    const wanted = JSON.stringify(keys.map(({ organization_id, id }) => ({ organization_id, id })));
+    const columns = { organization_id: 'text', id: 'text' } as const;
+    const { rows } = await sql<Selectable<ChainSendTable>>`SELECT send.*
+      FROM ${jsonRows(this.kind, 'wanted', columns, wanted)} CROSS JOIN chain_send AS send
+      WHERE send.organization_id = wanted.organization_id AND send.id = wanted.id`.execute(this.db);
+    return rows;
+  }
+
+  /** Sends that wait for one that is held: they would keep what is behind them in their lane. */
+  async behindHeld(): Promise<Send[]> {
+    const { rows } = await sql<SendKey>`SELECT /* partial: what is chosen is then read whole */ organization_id, id
+      FROM chain_send AS send WHERE is_open = 1 AND state = 'INITIALIZED' AND after_id IS NOT NULL AND EXISTS (
+        SELECT 1 FROM chain_send AS before WHERE before.organization_id = send.organization_id
+          AND before.id = send.after_id AND before.is_open = 0 AND before.state IN ('INITIALIZED', 'BROADCASTING'))
+      ORDER BY id`.execute(this.db);
+    const { results } = await apart(rows, (keys) => this.#whole(keys));
+    return results.map(toSend);
+  }
+}
+
+const insertLanes = insertion('chain-lane-settle', 'chain_lane', [
+  'caip2',
+  'lane',
+  'is_active',
+  'version',
+  'owner',
+  'epoch',
+  'claimed_until_ms',
+]);
+
+export class SettlementStore extends SettlementReader {
+  static readonly writes = true;
+
+  /** Takes a lane from whichever process works on it, and leaves it to the next: what the former still writes is refused. */
+  async seize({ caip2, lane }: SendLaneName): Promise<SendLane> {
+    let epoch = 1;
+    const free = { is_active: 1, owner: '', claimed_until_ms: 0 };
+    const row = await amendOne(this.db, 'chain_lane', { caip2, lane }, (before) => {
+      epoch = before.epoch + 1;
+      return { ...free, version: before.version + 1, epoch };
+    });
+    if (row === undefined) await insertLanes(this.db, [{ caip2, lane, version: 1, epoch, ...free }]);
+    return { caip2, lane, epoch };
+  }
+
+  /** False where it is not as it was reviewed any more. */
+  async settle(reviewed: Send, progress: SendProgress, createdAtMs: number, nowMs: number): Promise<boolean> {
+    const key = { organization_id: reviewed.organizationId, id: reviewed.id };
+    let isSame = false;
+    await amendOne(this.db, 'chain_send', key, (row) => {
+      const { isOpen, state, attempts, updatedAtMs } = toSend(row);
+      isSame =
+        isOpen === reviewed.isOpen &&
+        state === reviewed.state &&
+        attempts.length === reviewed.attempts.length &&
+        updatedAtMs === reviewed.updatedAtMs;
+      return isSame ? { ...toProgress(progress), created_at_ms: createdAtMs, updated_at_ms: nowMs } : undefined;
+    });
+    return isSame;
+  }
+}
