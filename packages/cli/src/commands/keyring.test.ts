@@ -43,21 +43,38 @@ describe.each(DATABASES)('custos keyring verify on %s', (database) => {
   });
 });
 
-describe.each(['rotate', 'verify'])('custos keyring %s', (command) => {
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  rotate: ['rotate', '--yes'],
+  'rotate --dry-run': ['rotate', '--dry-run'],
+  retire: ['retire', '00'.repeat(16), '--yes'],
+  verify: ['verify'],
+};
+
+describe.each(Object.keys(COMMANDS))('custos keyring %s', (name) => {
+  const command = COMMANDS[name] ?? [];
   test('says in one line that a folder or a database is not the one of a service', async () => {
     using folder = temporaryFolder();
     const env = { CUSTOS_DATA_DIR: folder.path };
-    expectRefusal(await runCli(env, 'keyring', command), /custos\.db holds no Custos service: start the service first/);
-    expectRefusal(await runCli({ CUSTOS_DATA_DIRS: 'x' }, 'keyring', command), /CUSTOS_DATA_DIRS is not a setting/);
+    expectRefusal(
+      await runCli(env, 'keyring', ...command),
+      /custos\.db holds no Custos service: start the service first/,
+    );
+    expectRefusal(await runCli({ CUSTOS_DATA_DIRS: 'x' }, 'keyring', ...command), /CUSTOS_DATA_DIRS is not a setting/);
     const url = 'postgres://nobody@127.0.0.1:1/none';
-    expectRefusal(await runCli({ ...env, CUSTOS_DATABASE_URL: url }, 'keyring', command), /cannot use the PostgreSQL/);
+    expectRefusal(
+      await runCli({ ...env, CUSTOS_DATABASE_URL: url }, 'keyring', ...command),
+      /cannot use the PostgreSQL/,
+    );
   });
 
   test('says in one line that a key is not the one of the service', async () => {
     using folder = temporaryFolder();
     await using server = await TestServer.start();
     const env = { ...server.environment, CUSTOS_ROOT_KEY: `file:${join(folder.path, 'missing.key')}` };
-    expectRefusal(await runCli(env, 'keyring', command), /cannot open the root key .*missing\.key.*restore that key/);
+    expectRefusal(
+      await runCli(env, 'keyring', ...command),
+      /cannot open the root key .*missing\.key.*restore that key/,
+    );
   });
 });
 
@@ -65,14 +82,17 @@ test('a database of another version is left to the service', async () => {
   await using server = await TestServer.start();
   await server.stop();
   await writeDatabase(server, 'DELETE FROM schema_migration WHERE name LIKE ?', ['0002%']);
-  expectRefusal(await runCli(server.environment, 'keyring', 'rotate'), /is of an older version: start this version/);
+  expectRefusal(
+    await runCli(server.environment, 'keyring', 'rotate', '--yes'),
+    /is of an older version: start this version/,
+  );
 });
 
 test('help and mistakes in the arguments', async () => {
   const env = {};
   const help = await runCli(env, 'keyring', '--help');
   expect(help).toMatchObject({ code: 0, stderr: '' });
-  expect(help.stdout).toMatch(/rotate .*verify/s);
+  expect(help.stdout).toMatch(/rotate .*retire .*unretire .*reseal .*verify/s);
   expect((await runCli(env, 'keyring', 'rotate', '--help')).stdout).toContain('--wait <seconds>');
   for (const wait of ['x', '-1', '1.5', '86401', '']) {
     const outcome = await runCli(env, 'keyring', 'rotate', '--wait', wait);

@@ -23,16 +23,20 @@ const rotate = (env: Readonly<Record<string, string>>, ...options: string[]) =>
 
 /** Replaces all keys and is killed while it waits for the processes; answers with the key that it has made. */
 async function killWhileWaiting(env: Readonly<Record<string, string>>): Promise<string> {
-  const child = spawn(process.execPath, [CLI, 'webhooks', 'rotate-key', '--compromised'], {
+  const child = spawn(process.execPath, [CLI, 'webhooks', 'rotate-key', '--compromised', '--yes'], {
     env,
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   const exited = once(child, 'exit');
-  const [line] = await Promise.race([once(createInterface(child.stderr), 'line'), exited]);
+  let key: string | undefined;
+  for await (const line of createInterface(child.stderr)) {
+    key = WAITING.exec(line)?.[1];
+    if (key !== undefined) break;
+  }
   child.kill('SIGKILL');
   await exited;
-  expect(line).toMatch(WAITING);
-  return WAITING.exec(line)![1]!;
+  expect(key).toBeDefined();
+  return key as string;
 }
 
 const keySetOf = async ({ baseUrl }: TestServer): Promise<{ readonly keys: WebhookJwk[] }> =>
@@ -125,7 +129,18 @@ describe.each(DATABASES)('custos webhooks rotate-key on %s', (database) => {
       expect((await keyIdsOf(one)).sort()).toEqual([first, next, left].sort());
     }
 
-    const replaced = await rotate(server.environment, '--compromised');
+    // It asks first.
+    const unasked = await rotate(server.environment, '--compromised');
+    expectRefusal(unasked, /this destroys webhook-signer keys: there is no terminal to ask on, so say --yes/);
+    const looked = await rotate(server.environment, '--compromised', '--dry-run');
+    expect(looked).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/, and destroys [0-9a-f]{32}, /),
+    });
+    expect((await keyIdsOf(server)).sort()).toEqual([first, next, left].sort());
+
+    const replaced = await rotate(server.environment, '--compromised', '--yes');
     expect(replaced).toMatchObject({ code: 0, stderr: expect.stringMatching(new RegExp(WAITING, 'm')) });
     const [, only = '', signs = '', destroyed] = PUBLISHED.exec(replaced.stdout) ?? [];
     expect(destroyed?.split(', ').sort()).toEqual([first, next, left].sort());
@@ -156,7 +171,7 @@ test('what is not the database or the key of a service is one line', async () =>
 
   // Made for production and never started: there is no key yet to follow.
   const made = await runCli(env, 'init', '--organization', 'Acme', '--public-key', newKeyPair().publicKey);
-  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('before use  move root.key') });
   expectRefusal(await rotate(env), /the service has no keys yet: start the service first/);
   const missing = `file:${join(folder.path, 'missing.key')}`;
   expectRefusal(await rotate({ ...env, CUSTOS_ROOT_KEY: missing }), /cannot open the root key .*missing\.key/);

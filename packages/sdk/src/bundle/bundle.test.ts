@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AddressFormat, type Curve, createKeyring, type Keyring } from '../../../keyring/src/index.ts';
-import { codeOf, type Deployment, deploy, ORGANIZATION } from '../../../keyring/test/fixtures/client.ts';
+import { codeOf, type Deployment, deploy, importSecret, ORGANIZATION } from '../../../keyring/test/fixtures/client.ts';
 import { labelled } from '../../../keyring/test/fixtures/labels.ts';
 import { type Bytes, fromHex, toHex } from '../bytes.ts';
 import { BundleError } from '../errors.ts';
@@ -42,7 +42,11 @@ let target: TargetKey;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'custos-sdk-'));
-  keyring = await createKeyring({ rootKey: `file:${join(folder, 'ring')}`, create: true });
+  keyring = await createKeyring({
+    rootKey: `file:${join(folder, 'ring')}`,
+    create: true,
+    exportLimits: { perOrganization: 0, inAll: 0 },
+  });
   deployment = await deploy(keyring);
   target = await generateTargetKey();
 });
@@ -175,8 +179,11 @@ describe('with the keyring', () => {
         encryptionSuite: 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1',
       });
       const holder = deployment.holder('secret');
-      const stored = await keyring.importSecret(holder, { id: 'batch', sealed: sealedTarget }, sealed.secretPayload);
-      const opened = await openSecretBundle(opening(await keyring.exportSecret(holder, stored, targetPoint())));
+      const stored = await importSecret(keyring, holder, { id: 'batch', sealed: sealedTarget }, sealed.secretPayload);
+      const [exported = ''] = await keyring.exportSecrets(holder.organizationKey, holder.organizationId, [
+        { ownerId: holder.ownerId, sealedSecret: stored, targetPublicKey: targetPoint() },
+      ]);
+      const opened = await openSecretBundle(opening(exported));
       expect(Buffer.from(opened).equals(Buffer.from(secret))).toBe(true);
     }
   });
@@ -286,6 +293,14 @@ describe('bundles that are refused', () => {
     const other = (await generateTargetKey()).publicKey;
     const mnemonic = MNEMONIC;
     expect(await checkOf(sealMnemonic({ ...importing, mnemonic, bundleSigner: other }))).toBe('signer');
+    // While the service replaces its key there are two, and the bundle may be by either.
+    for (const bundleSigner of [
+      [other, importing.bundleSigner],
+      [importing.bundleSigner, other],
+    ])
+      await sealMnemonic({ ...importing, mnemonic, bundleSigner });
+    for (const bundleSigner of [[], [other]])
+      expect(await checkOf(sealMnemonic({ ...importing, mnemonic, bundleSigner }))).toBe('signer');
     expect(await checkOf(sealMnemonic({ ...importing, mnemonic, organizationId: 'organization-2' }))).toBe(
       'organization',
     );

@@ -13,9 +13,10 @@ export interface BundleTrust {
   readonly organizationId: string;
   /**
    * The `bundle-signer` of `fetchServiceKeys`, as it is spelled there. Pin it in your application: who fetches it each
-   * time over the connection that brings the bundle trusts that connection with the keys.
+   * time over the connection that brings the bundle trusts that connection with the keys. Several while the service
+   * replaces its key.
    */
-  readonly bundleSigner: string;
+  readonly bundleSigner: string | readonly string[];
 }
 
 /**
@@ -28,7 +29,8 @@ export async function readSigned(
   userId?: string,
 ): Promise<BundleDocument> {
   requireText('organizationId', organizationId);
-  const document = await readSignedBy([bundleSigner], 'bundleSigner', bundle);
+  const signers: readonly string[] = Array.isArray(bundleSigner) ? bundleSigner : [bundleSigner];
+  const document = await readSignedBy(signers, 'bundleSigner', bundle);
   if (document.organizationId !== organizationId) {
     throw new BundleError('organization', 'the bundle is for another organization');
   }

@@ -626,6 +626,23 @@ export interface CreateReadWriteSessionResult {
   credentialBundle: string;
 }
 
+/** Parameters of create_recovery_kit. */
+export interface CreateRecoveryKitParameters {
+  recipients: string[];
+}
+
+/** Result of create_recovery_kit. */
+export interface CreateRecoveryKitResult {
+  recoveryKitId: string;
+  sha256: string;
+  sizeBytes: number;
+  pieceCount: number;
+  walletCount: number;
+  privateKeyCount: number;
+  walletIds: string[];
+  privateKeyIds: string[];
+}
+
 /** Parameters of create_session_profile. */
 export interface CreateSessionProfileParameters {
   sessionProfileName: string;
@@ -1170,6 +1187,16 @@ export interface DeletePrivateKeysParameters {
 /** Result of delete_private_keys. */
 export interface DeletePrivateKeysResult {
   privateKeyIds: string[];
+}
+
+/** Parameters of delete_recovery_kits. */
+export interface DeleteRecoveryKitsParameters {
+  recoveryKitIds: string[];
+}
+
+/** Result of delete_recovery_kits. */
+export interface DeleteRecoveryKitsResult {
+  recoveryKitIds: string[];
 }
 
 /** Parameters of delete_secrets. */
@@ -2427,8 +2454,9 @@ export interface GetOperationsResponse {
     oldestAt?: string;
   }[];
   keys: {
-    protection: 'file' | 'passphrase-file';
-    keyring: 'process' | 'inline';
+    protection: 'file' | 'passphrase-file' | 'keyring';
+    keyring: 'process' | 'inline' | 'socket';
+    keyringUser: 'same' | 'own';
     rootKeyId: string;
     isRotating: boolean;
     retiredRootKeys: number;
@@ -2460,6 +2488,12 @@ export interface GetOperationsResponse {
     usedBytes: number;
     totalBytes: number;
     freeBytes: number;
+  };
+  fence: {
+    up: boolean;
+    isWhole: boolean;
+    restoredAt?: string;
+    doubt?: 'not-loaded' | 'not-genuine' | 'restored-meanwhile';
   };
   now: string;
 }
@@ -2643,6 +2677,31 @@ export interface GetPrivateKeyResponse {
     updatedAt: Timestamp;
     exported: boolean;
     imported: boolean;
+  };
+}
+
+/** Parameters of get_recovery_kit. */
+export interface GetRecoveryKitParameters {
+  recoveryKitId: string;
+  piece?: number;
+}
+
+/** Answer of get_recovery_kit. */
+export interface GetRecoveryKitResponse {
+  recoveryKit: {
+    recoveryKitId: string;
+    activityId: string;
+    recipients: string[];
+    sha256: string;
+    sizeBytes: number;
+    pieceCount: number;
+    walletCount: number;
+    privateKeyCount: number;
+    createdAt: string;
+  };
+  piece?: {
+    position: number;
+    content: string;
   };
 }
 
@@ -3899,6 +3958,27 @@ export interface ListPrivateKeysResponse {
     updatedAt: Timestamp;
     exported: boolean;
     imported: boolean;
+  }[];
+  pageInfo: PageInfo;
+}
+
+/** Parameters of list_recovery_kits. */
+export interface ListRecoveryKitsParameters {
+  paginationOptions?: PaginationOptions;
+}
+
+/** Answer of list_recovery_kits. */
+export interface ListRecoveryKitsResponse {
+  recoveryKits: {
+    recoveryKitId: string;
+    activityId: string;
+    recipients: string[];
+    sha256: string;
+    sizeBytes: number;
+    pieceCount: number;
+    walletCount: number;
+    privateKeyCount: number;
+    createdAt: string;
   }[];
   pageInfo: PageInfo;
 }
@@ -5242,6 +5322,11 @@ export interface OperationMethods {
     parameters: CreateReadWriteSessionParameters,
     options?: SubmitOptions,
   ): Promise<CreateReadWriteSessionResult & { activity: Activity }>;
+  /** Export all wallets and private keys of the organization, encrypted to age recipients: one file that opens without this service. They are marked as exported. Needs the root quorum. */
+  createRecoveryKit(
+    parameters: CreateRecoveryKitParameters,
+    options?: SubmitOptions,
+  ): Promise<CreateRecoveryKitResult & { activity: Activity }>;
   /** Create a profile that narrows what sessions may do, here and in sub-organizations. It never changes. */
   createSessionProfile(
     parameters: CreateSessionProfileParameters,
@@ -5362,6 +5447,11 @@ export interface OperationMethods {
     parameters: DeletePrivateKeysParameters,
     options?: SubmitOptions,
   ): Promise<DeletePrivateKeysResult & { activity: Activity }>;
+  /** Delete the service's copies of recovery kits, all or nothing. Files that were fetched stay as they are. Needs the root quorum. */
+  deleteRecoveryKits(
+    parameters: DeleteRecoveryKitsParameters,
+    options?: SubmitOptions,
+  ): Promise<DeleteRecoveryKitsResult & { activity: Activity }>;
   /** Delete secrets, all or nothing. */
   deleteSecrets(
     parameters: DeleteSecretsParameters,
@@ -5587,6 +5677,8 @@ export interface OperationMethods {
   ): Promise<GetPolicyEvaluationsResponse>;
   /** The public side of one private key. */
   getPrivateKey(parameters: GetPrivateKeyParameters, options?: QueryOptions): Promise<GetPrivateKeyResponse>;
+  /** A recovery kit, and with `piece` (from 0) one piece of its file in base64. The pieces one after the other are the file. */
+  getRecoveryKit(parameters: GetRecoveryKitParameters, options?: QueryOptions): Promise<GetRecoveryKitResponse>;
   /** What became of a transaction that was sent: whether a node has it, a block, or why it failed. */
   getSendTransactionStatus(
     parameters: GetSendTransactionStatusParameters,
@@ -5739,6 +5831,8 @@ export interface OperationMethods {
   ): Promise<ListPrivateKeyTagsResponse>;
   /** The public sides of the private keys of the organization, oldest first. */
   listPrivateKeys(parameters?: ListPrivateKeysParameters, options?: QueryOptions): Promise<ListPrivateKeysResponse>;
+  /** The recovery kits that the service still has, newest first, without their contents. */
+  listRecoveryKits(parameters?: ListRecoveryKitsParameters, options?: QueryOptions): Promise<ListRecoveryKitsResponse>;
   /** What is known of the secrets of the organization, newest first; never the secrets. */
   listSecrets(parameters?: ListSecretsParameters, options?: QueryOptions): Promise<ListSecretsResponse>;
   /** Transactions that were sent for the organization, with every attempt and what they cost; newest first. */
@@ -6129,6 +6223,14 @@ export const OPERATIONS = {
     intentKey: 'createReadWriteSessionIntentV2',
     resultKey: 'createReadWriteSessionResultV2',
   },
+  createRecoveryKit: {
+    kind: 'activity',
+    name: 'create_recovery_kit',
+    path: '/public/v1/submit/create_recovery_kit',
+    type: 'ACTIVITY_TYPE_CREATE_RECOVERY_KIT',
+    intentKey: 'createRecoveryKitIntent',
+    resultKey: 'createRecoveryKitResult',
+  },
   createSessionProfile: {
     kind: 'activity',
     name: 'create_session_profile',
@@ -6320,6 +6422,14 @@ export const OPERATIONS = {
     type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEYS',
     intentKey: 'deletePrivateKeysIntent',
     resultKey: 'deletePrivateKeysResult',
+  },
+  deleteRecoveryKits: {
+    kind: 'activity',
+    name: 'delete_recovery_kits',
+    path: '/public/v1/submit/delete_recovery_kits',
+    type: 'ACTIVITY_TYPE_DELETE_RECOVERY_KITS',
+    intentKey: 'deleteRecoveryKitsIntent',
+    resultKey: 'deleteRecoveryKitsResult',
   },
   deleteSecrets: {
     kind: 'activity',
@@ -6678,6 +6788,11 @@ export const OPERATIONS = {
     name: 'get_private_key',
     path: '/public/v1/query/get_private_key',
   },
+  getRecoveryKit: {
+    kind: 'query',
+    name: 'get_recovery_kit',
+    path: '/public/v1/query/get_recovery_kit',
+  },
   getSendTransactionStatus: {
     kind: 'query',
     name: 'get_send_transaction_status',
@@ -6907,6 +7022,11 @@ export const OPERATIONS = {
     kind: 'query',
     name: 'list_private_keys',
     path: '/public/v1/query/list_private_keys',
+  },
+  listRecoveryKits: {
+    kind: 'query',
+    name: 'list_recovery_kits',
+    path: '/public/v1/query/list_recovery_kits',
   },
   listSecrets: {
     kind: 'query',
@@ -7380,6 +7500,8 @@ export const ERROR_CODES = {
   RESULT_TOO_LARGE: { grpcCode: 3, httpStatus: 400 },
   FAILED_PRECONDITION: { grpcCode: 9, httpStatus: 400 },
   ACTIVITY_ALREADY_DECIDED: { grpcCode: 9, httpStatus: 400 },
+  FENCED: { grpcCode: 9, httpStatus: 400 },
+  ISSUED_BEFORE_RESTORE: { grpcCode: 9, httpStatus: 400 },
   SIGNATURE_MISSING: { grpcCode: 16, httpStatus: 401 },
   SIGNATURE_INVALID: { grpcCode: 16, httpStatus: 401 },
   PUBLIC_KEY_NOT_FOUND: { grpcCode: 16, httpStatus: 401 },
@@ -7421,5 +7543,6 @@ export const ERROR_CODES = {
   HEADER_TOO_LARGE: { grpcCode: 3, httpStatus: 431 },
   UNSUPPORTED_MEDIA_TYPE: { grpcCode: 3, httpStatus: 415 },
   METHOD_NOT_ALLOWED: { grpcCode: 3, httpStatus: 405 },
+  INTEGRITY_VIOLATION: { grpcCode: 13, httpStatus: 500 },
   INTERNAL: { grpcCode: 13, httpStatus: 500 },
 } as const;

@@ -6,6 +6,7 @@ import { ChainMark } from '../../kit/chain-mark.tsx';
 import { Empty } from '../../kit/empty.tsx';
 import { Fact, Facts } from '../../kit/facts.tsx';
 import { Icon } from '../../kit/icon.tsx';
+import { Note } from '../../kit/note.tsx';
 import { Columns, Page, Stack } from '../../kit/page.tsx';
 import { StatusMark } from '../../kit/status-mark.tsx';
 import { type Column, Table } from '../../kit/table.tsx';
@@ -46,6 +47,7 @@ export function OperationsPage() {
       <Asked query={query} rows={4} shape="cards">
         {(reading) => (
           <Stack>
+            <Fence fence={reading.fence} />
             <StateCards reading={reading} />
             <Plots points={points} reading={reading} />
             <Columns rail={<Care reading={reading} />}>
@@ -82,6 +84,25 @@ function State({ label, value, text, tone = 'allow' }: StateProps) {
       <p className={styles.value}>{value}</p>
       <p className={styles.text}>{text}</p>
     </div>
+  );
+}
+
+/** A restored database: nothing is done until somebody on the machine accepts it. */
+function Fence({ fence }: { readonly fence: Reading['fence'] }) {
+  if (!fence.up) return null;
+  const whom = fence.isWhole ? 'every organization' : 'organizations that are not accepted yet';
+  return (
+    <Note
+      tone="wait"
+      title={
+        fence.restoredAt === undefined
+          ? 'Nobody can tell whether the database was restored from a backup.'
+          : `The database was restored from a backup on ${day(fence.restoredAt)} at ${clockMinutes(fence.restoredAt)}.`
+      }
+    >
+      Queries are answered; requests are refused and work waits for {whom}. Run <code>custos restore review</code> and{' '}
+      <code>custos restore accept</code> on the machine of the service.
+    </Note>
   );
 }
 
@@ -211,6 +232,16 @@ function Chains({ reading }: { readonly reading: Reading }) {
   );
 }
 
+const ROOT_KEY_PLACES = {
+  file: 'in a file',
+  'passphrase-file': 'in a file, under a passphrase',
+  keyring: 'held by the keyring',
+} as const;
+const KEYRINGS = {
+  process: ', read by a process of the same user',
+  inline: ', read by the service itself',
+  socket: ', which runs apart from the service',
+} as const;
 const CHANNELS = { PROVIDER: 'a provider', INBOX: 'an inbox for trying out', NONE: 'nothing' } as const;
 
 function Care({ reading }: { readonly reading: Reading }) {
@@ -224,8 +255,9 @@ function Care({ reading }: { readonly reading: Reading }) {
           {backup.text}
         </Fact>
         <Fact label="Root key">
-          {keys.protection === 'file' ? 'in a file' : 'in a file, under a passphrase'}
-          {keys.keyring === 'process' ? ', read by a process of its own' : ', read by the service itself'}
+          {ROOT_KEY_PLACES[keys.protection]}
+          {KEYRINGS[keys.keyring]}
+          {keys.keyring === 'socket' && keys.keyringUser === 'same' ? ' as the same user' : ''}
           {keys.retiredRootKeys > 0 && `; ${count(keys.retiredRootKeys, 'retired key')} kept`}
         </Fact>
         <Fact label="Mail">
