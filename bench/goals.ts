@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type ConsoleFigures, consoleTitle, LONG_TASK_MS } from './console/console.ts';
 import { type Figure, type FloorName, figureTitle, MANY, SINGLE } from './figures.ts';
+import { type IntegrityFigure, shareOf } from './integrity/integrity.ts';
 import type { LoginFigure } from './logins/logins.ts';
 import { MEMORY_TITLE, type MemoryFigure } from './memory.ts';
 import { isAgainstOne, type PolicyFigure } from './policies/policies.ts';
@@ -35,6 +36,7 @@ const DELIVERIES_PER_SECOND_MIN = 800;
 const SHARE_OF_BARE_POST_MIN = 0.7;
 const TIMES_IDLE_MAX = 1.5;
 const TIMES_WITHOUT_PAST_MAX = 1.2;
+const SHARE_OF_MARKS_MAX = 0.05;
 const FIRST_LOAD_KB_MAX = 250;
 const INBOX_MS_MAX = 1000;
 const REST_MB_MAX = 150;
@@ -223,6 +225,7 @@ export function judgeWebhooks({ title: figure, name, other: { rate }, ratio }: W
       ];
     case 'signing':
       return [atMost(TIMES_IDLE_MAX, 'the idle latency at p50')];
+    case 'signed deliveries':
     case 'delay':
       return [];
   }
@@ -247,6 +250,13 @@ export const judgePast = ({ title: figure, beside, ratio }: PastFigure): Verdict
   goal: `at most ${TIMES_WITHOUT_PAST_MAX} times the time ${beside}`,
   measured: `${ratio.toFixed(2)} times`,
   met: ratio <= TIMES_WITHOUT_PAST_MAX,
+});
+
+export const judgeIntegrity = (integrity: IntegrityFigure): Verdict => ({
+  figure: integrity.title,
+  goal: `marks take under ${SHARE_OF_MARKS_MAX * 100} % of the processor time`,
+  measured: `${(shareOf(integrity) * 100).toFixed(1)} %`,
+  met: shareOf(integrity) < SHARE_OF_MARKS_MAX,
 });
 
 export const judgeRest = (residentMb: number): Verdict => ({

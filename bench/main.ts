@@ -18,6 +18,7 @@ import {
   judgeAmong,
   judgeConsole,
   judgeFigure,
+  judgeIntegrity,
   judgeLogin,
   judgeMemory,
   judgePast,
@@ -29,6 +30,14 @@ import {
   judgeWorkers,
   type Verdict,
 } from './goals.ts';
+import {
+  INTEGRITY_HEAD,
+  INTEGRITY_NAMES,
+  type IntegrityFigure,
+  integrityLine,
+  integrityTitle,
+  measureIntegrity,
+} from './integrity/integrity.ts';
 import { Load } from './load/load.ts';
 import { type LoginFigure, loginNamesOn, loginTitle, measureLogins, profileLogins } from './logins/logins.ts';
 import { markdownTable, writeMarkdown } from './markdown.ts';
@@ -159,6 +168,16 @@ async function main(options: Options): Promise<void> {
     balances.push(...found);
   }
 
+  const integrity: IntegrityFigure[] = [];
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const names = INTEGRITY_NAMES.filter((name) => wanted(integrityTitle(database, name)));
+    if (names.length === 0) continue;
+    const found = await measureIntegrity(database, names, load, options, (figure) =>
+      print(table([INTEGRITY_HEAD, integrityLine(figure)])),
+    );
+    integrity.push(...found);
+  }
+
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = SCALE_NAMES.filter((name) => wanted(scaleTitle(database, name)));
     if (names.length === 0) continue;
@@ -196,6 +215,7 @@ async function main(options: Options): Promise<void> {
     ...webhooks.flatMap(judgeWebhooks),
     ...past.map(judgePast),
     ...among.map(judgeAmong),
+    ...integrity.map(judgeIntegrity),
   );
   if (memory !== undefined) verdicts.push(judgeMemory(memory));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
@@ -216,6 +236,7 @@ async function main(options: Options): Promise<void> {
     logins,
     webhooks,
     balances,
+    integrity,
     past,
     among,
     memory,
@@ -233,6 +254,7 @@ async function main(options: Options): Promise<void> {
   const delivered = [...webhooks, ...past, ...among];
   if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
   if (balances.length > 0) print(`\n${table([BALANCE_HEAD, ...balances.map(balanceLine)])}`);
+  if (integrity.length > 0) print(`\n${table([INTEGRITY_HEAD, ...integrity.map(integrityLine)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {

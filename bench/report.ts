@@ -7,6 +7,7 @@ import type { ConsoleFigures } from './console/console.ts';
 import { type Figure, type FigurePlan, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
+import type { IntegrityFigure } from './integrity/integrity.ts';
 import type { LoginFigure } from './logins/logins.ts';
 import type { MemoryFigure } from './memory.ts';
 import type { PolicyFigure } from './policies/policies.ts';
@@ -39,6 +40,7 @@ export interface Report {
   readonly logins: readonly LoginFigure[];
   readonly webhooks: readonly WebhookFigure[];
   readonly balances: readonly BalanceFigure[];
+  readonly integrity: readonly IntegrityFigure[];
   readonly past: readonly PastFigure[];
   readonly among: readonly AmongFigure[];
   readonly memory: MemoryFigure | undefined;

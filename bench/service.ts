@@ -15,7 +15,7 @@ export interface StartOptions {
 
 const MAIN = fileURLToPath(new URL('../packages/server/dist/main.js', import.meta.url));
 
-/** The built service with its default settings, as `npm start` runs it. */
+/** The built service with its default settings, as `npm start` runs it, without a ceiling of exports. */
 export class Service implements AsyncDisposable {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'custos-bench-'));
   readonly databaseUrl: string | undefined;
@@ -45,6 +45,9 @@ export class Service implements AsyncDisposable {
         PATH: process.env.PATH ?? '',
         CUSTOS_DATA_DIR: this.dataDir,
         CUSTOS_PORT: '0',
+        // As many exports as it can make are measured.
+        CUSTOS_ORGANIZATION_EXPORTS_PER_MINUTE: '0',
+        CUSTOS_EXPORTS_PER_MINUTE: '0',
         ...(this.databaseUrl !== undefined && { CUSTOS_DATABASE_URL: this.databaseUrl }),
         ...env,
       },

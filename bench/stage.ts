@@ -182,11 +182,23 @@ export const queryLoad = (
   body: JSON.stringify({ organizationId, ...parameters }),
 });
 
-export const submitLoad = (operation: string, client: TestClient, parameters: readonly unknown[]): Workload => ({
+export const submitLoad = (operation: string, client: TestClient, parameters: readonly unknown[]): Workload =>
+  submitLoadOf(operation, [client], parameters);
+
+/** The same requests of somebody else of the organization. */
+export const stampedBy = (client: TestClient, workload: Workload): Workload =>
+  workload.kind === 'query' ? { ...workload, key: client.key } : { ...workload, keys: [client.key] };
+
+/** By several users of an organization in turn. */
+export const submitLoadOf = (
+  operation: string,
+  clients: readonly [TestClient, ...TestClient[]],
+  parameters: readonly unknown[],
+): Workload => ({
   kind: 'submit',
   path: `/public/v1/submit/${operation}`,
-  key: client.key,
-  organizationId: client.organizationId,
+  keys: clients.map(({ key }) => key),
+  organizationId: clients[0].organizationId,
   type: currentType(operation),
   parameters: parameters.map((each) => JSON.stringify(each)),
 });

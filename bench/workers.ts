@@ -90,7 +90,8 @@ async function findFreePort(): Promise<number> {
   return port;
 }
 
-async function workloadsOf({ root }: Service): Promise<Record<Name, Workload>> {
+/** An organization of many users, who are renamed in turn. */
+export async function workloadsOf({ root }: Service): Promise<Record<Name, Workload>> {
   const client = await createSubOrganization(root, 'Many users');
   const users: unknown[] = [];
   for (let count = 0; count < USERS; count += 1) {

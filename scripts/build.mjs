@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildConsole } from './lib/build-console.mjs';
+import { buildRecoveryPage } from './lib/build-recovery-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
@@ -17,11 +18,12 @@ const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', imp
  * when it is needed, stays where it is.
  */
 const BUNDLES = {
-  keyring: { entries: ['index', 'launch', 'process/host', 'process/worker'], packages: 'external' },
+  keyring: { entries: ['index', 'formats', 'launch', 'serve', 'process/host', 'process/worker'], packages: 'external' },
   server: {
     entries: [
       'main',
       'admin',
+      'keyring-serve',
       'policy/index',
       'chains/policy-facts/index',
       'registry',
@@ -71,6 +73,7 @@ for (const name of PACKAGES) {
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
   if (name in BUNDLES) await bundle(name, BUNDLES[name]);
+  if (name === 'cli') await buildRecoveryPage(`${root}packages/cli`);
 }
 
 async function bundle(name, { entries, ...options }) {

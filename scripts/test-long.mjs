@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 const SUITES = [
   'packages/server/test/faults/kill',
   'packages/server/test/faults/keyring-death',
+  'packages/server/test/faults/keyring-steps',
   'packages/server/test/faults/webhook-loss',
   'packages/server/test/hostile/bad-input/bytes',
   'packages/server/test/policy-reference/differential',

@@ -19,6 +19,8 @@ const START_MS_MAX = 60_000;
 const LOAD_MS = 2000;
 const PATIENCE = 10;
 const TRY_AGAIN_MS = 500;
+/** Of what a version logged, where something failed. */
+const LOG_SHOWN_MAX = 4000;
 
 const say = (text: string): void => console.log(`upgrade-test: ${text}`);
 
@@ -220,6 +222,10 @@ async function main(): Promise<void> {
       'it refuses to start then, and names the migration',
     );
     say('done');
+  } catch (error) {
+    // An answer names only the id of its failure.
+    for (const { errors } of instances) console.error(errors.slice(-LOG_SHOWN_MAX));
+    throw error;
   } finally {
     for (const instance of instances) await instance.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -3,16 +3,14 @@ import { createEvmNode } from '../../packages/server/src/chains/ethereum/node/ev
 import type { ChainSettings } from '../../packages/server/src/chains/settings.ts';
 import { readConfig } from '../../packages/server/src/config/config.ts';
 import { Watch } from '../../packages/server/src/domains/balances/watch.ts';
-import { dataModel } from '../../packages/server/src/domains.ts';
 import { type OrganizationId, randomId } from '../../packages/server/src/lib/ids.ts';
-import { openStorage } from '../../packages/server/src/storage/open.ts';
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Child, waitForQuiet } from '../child.ts';
 import { median } from '../figures.ts';
-import { POOL_SIZE } from '../floors/drivers.ts';
 import type { Options } from '../options.ts';
 import { Service } from '../service.ts';
 import { createDatabase, type DatabaseKind, ethereum } from '../stage.ts';
+import { openStopped } from '../storage.ts';
 import type { Mined, Mining } from './node-process.ts';
 
 /** What a block costs whoever watches it, the node's own time left out. */
@@ -129,24 +127,17 @@ async function fill({ root }: Service, count: number): Promise<{ addresses: stri
 }
 
 /** The watch of a process, by the service's own code; nothing is delivered. */
-async function openWatch({ dataDir, databaseUrl }: Service, chain: ChainSettings, rootId: OrganizationId) {
-  const onIdleError = (error: Error): void => {
+async function openWatch(service: Service, chain: ChainSettings, rootId: OrganizationId) {
+  const storage = await openStopped(service);
+  const fail = (error: Error): void => {
     throw error;
   };
-  const storage = await openStorage({
-    dataModel,
-    dataDir,
-    databaseUrl,
-    databasePool: POOL_SIZE,
-    nowMs: Date.now(),
-    onIdleError,
-  });
   const ignore = (): void => {};
   const observe = {
     balanceEvents: ignore,
     balanceBlocksSkipped: ignore,
     stateMissing: ignore,
-    unavailable: onIdleError as never,
+    unavailable: fail as never,
   };
   const closing = new AbortController();
   const reader = createEvmReader(createEvmNode(chain, { signal: closing.signal }), 'confirmed', observe);

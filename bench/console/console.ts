@@ -55,7 +55,7 @@ export async function measureConsole(
   const reader = await makeWork(service.root);
   if (names.includes('scroll')) {
     await service.stop();
-    fillActivities(service.dataDir, reader.organizationId, activities);
+    await fillActivities(service, reader.organizationId, activities);
     await service.start();
   }
   const browser = await launchBrowser(chromium);

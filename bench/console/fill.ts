@@ -2,6 +2,7 @@
 // its own id and time. No key signed them, so they are there to be listed and read, and for nothing else.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { type MarkedPlace, markerOf } from '../../packages/server/test/harness/remark.ts';
 import { openSqlite } from '../floors/drivers.ts';
 import { idAt } from '../floors/unit.ts';
 
@@ -11,8 +12,9 @@ type Row = Record<string, unknown>;
 const STEP_MS = 300_000;
 
 /** Copies the organization's activities, older than they are, until there are `count`. The service must not run. */
-export function fillActivities(dataDir: string, organizationId: string, count: number): void {
-  const db = openSqlite(join(dataDir, 'custos.db'));
+export async function fillActivities(place: MarkedPlace, organizationId: string, count: number): Promise<void> {
+  const marked = await markerOf(place);
+  const db = openSqlite(join(place.dataDir, 'custos.db'));
   db.exec('PRAGMA synchronous = OFF');
   db.exec('BEGIN');
   const templates = db
@@ -24,7 +26,8 @@ export function fillActivities(dataDir: string, organizationId: string, count: n
     ({ id }) =>
       db.prepare('SELECT * FROM vote WHERE organization_id = ? AND activity_id = ?').all(organizationId, id) as Row[],
   );
-  const insert = (table: string, row: Row): void => {
+  const insert = (table: string, copy: Row): void => {
+    const row = marked(table, copy);
     const columns = Object.keys(row);
     db.prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`).run(...Object.values(row));
   };

@@ -5,11 +5,14 @@ import type { KeyPair } from '../../packages/server/test/harness/client.ts';
 export type Workload =
   /** The same body again and again, under stamps that differ. */
   | { readonly kind: 'query'; readonly path: string; readonly key: KeyPair; readonly body: string }
-  /** Each of the parameters in turn, as JSON with COUNT where a number that no other request has belongs. */
+  /**
+   * Each of the parameters in turn, as JSON with COUNT where a number that no other request has belongs, each stamped by
+   * the next of the keys.
+   */
   | {
       readonly kind: 'submit';
       readonly path: string;
-      readonly key: KeyPair;
+      readonly keys: readonly KeyPair[];
       readonly organizationId: string;
       readonly type: string;
       readonly parameters: readonly string[];
@@ -28,24 +31,37 @@ let count = COUNT_FIRST;
 
 /** Whole requests as they go over the wire. */
 export function prepareRequests(workload: Workload, wanted: number): Buffer[] {
-  const key = importKey(workload.key);
+  const { path } = workload;
   if (workload.kind === 'query') {
+    const signer = signerOf(workload.key);
     const body = Buffer.from(workload.body);
-    return Array.from({ length: Math.min(wanted, QUERY_STAMPS) }, () => render(workload, key, body));
+    return Array.from({ length: Math.min(wanted, QUERY_STAMPS) }, () => render(path, signer, body));
   }
-  return Array.from({ length: wanted }, () => render(workload, key, Buffer.from(submitBody(workload))));
+  const signers = workload.keys.map(signerOf);
+  return Array.from({ length: wanted }, () => {
+    count += 1;
+    return render(path, inTurn(signers), Buffer.from(submitBody(workload)));
+  });
 }
 
 function submitBody({ type, organizationId, parameters }: Extract<Workload, { kind: 'submit' }>): string {
-  count += 1;
-  const template = parameters[count % parameters.length] as string;
+  const template = inTurn(parameters);
   const differs = template.includes(COUNT);
   if (!differs) timestampMs += 1;
   const head = JSON.stringify({ type, timestampMs: String(differs ? Date.now() : timestampMs), organizationId });
   return `${head.slice(0, -1)},"parameters":${template.replaceAll(COUNT, String(count))}}`;
 }
 
-function render({ path, key: { publicKey } }: Workload, key: KeyObject, body: Buffer): Buffer {
+const inTurn = <T>(all: readonly T[]): T => all[count % all.length] as T;
+
+interface Signer {
+  readonly publicKey: string;
+  readonly key: KeyObject;
+}
+
+const signerOf = (pair: KeyPair): Signer => ({ publicKey: pair.publicKey, key: importKey(pair) });
+
+function render(path: string, { publicKey, key }: Signer, body: Buffer): Buffer {
   const signature = sign('sha256', body, key).toString('hex');
   const stamp = { publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature };
   const head = [

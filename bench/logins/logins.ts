@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RootCredentials } from '../../packages/server/src/credentials-file.ts';
-import { createSubOrganization, newKeyPair, type TestClient } from '../../packages/server/test/harness/client.ts';
+import {
+  createSubOrganization,
+  createUser,
+  newKeyPair,
+  type TestClient,
+} from '../../packages/server/test/harness/client.ts';
 import { startPostgres } from '../../scripts/lib/postgres.mjs';
 import { Child, cpuSeconds, machineCpuSeconds } from '../child.ts';
 import { type Comparison, compare } from '../compare.ts';
@@ -23,7 +28,7 @@ import {
   databaseOf,
   openFloorServer,
   recordSubmit,
-  submitLoad,
+  submitLoadOf,
 } from '../stage.ts';
 import type { DriverAnswer, DriverQuestion, Flow, Step } from './driver.ts';
 
@@ -65,6 +70,8 @@ const SCENES: readonly Scene[] = (['stamp_login', 'sign-up', 'otp'] as const).fl
 const BESIDE = 'HTTP + its cryptography + its writes';
 /** What is written behind an answer is written by then. */
 const SETTLE_MS = 300;
+/** More than there are connections: one user's logins wait for each other, and people's do not. */
+const USERS = 64;
 /** As many as a user has devices, and they log in again and again. */
 const SESSION_KEYS = 8;
 /** Sign-ups that are computed before the clock starts, for each second of it. */
@@ -83,8 +90,7 @@ interface LoginStage {
   readonly smtpPort: number;
   readonly service: Service;
   readonly env: Readonly<Record<string, string>>;
-  readonly user: TestClient;
-  readonly sessions: readonly { readonly publicKey: string }[];
+  readonly users: readonly [TestClient, ...TestClient[]];
   readonly logins: Workload;
   readonly proxyOf: (target: Target) => { readonly baseUrl: string; readonly configId: string };
   readonly measure: (target: Target, scene: Scene, seconds: number) => Promise<Measured>;
@@ -105,9 +111,13 @@ async function withLogins<T>(kind: DatabaseKind, load: Load, work: (stage: Login
     CUSTOS_PROXY_REQUESTS_PER_MINUTE: '0',
   };
   await service.start({ env });
-  const user = await createSubOrganization(service.root, 'Somebody');
-  const sessions = Array.from({ length: SESSION_KEYS }, () => ({ publicKey: newKeyPair().publicKey }));
-  const logins = submitLoad('stamp_login', user, sessions);
+  const quorum = await createSubOrganization(service.root, 'Many users');
+  const user = await createUser(quorum, 'User 0');
+  const users: [TestClient, ...TestClient[]] = [user];
+  while (users.length < USERS) users.push(await createUser(quorum, `User ${users.length}`));
+  // The users take turns, each with the next of its devices.
+  const sessions = Array.from({ length: USERS * SESSION_KEYS }, () => ({ publicKey: newKeyPair().publicKey }));
+  const logins = submitLoadOf('stamp_login', users, sessions);
   const credentials = readFileSync(join(service.dataDir, 'root-credentials.json'), 'utf8');
   const { authProxyConfigId: configId } = JSON.parse(credentials) as RootCredentials;
   const proxyOf = ({ port }: Target) => ({ baseUrl: `http://127.0.0.1:${port}`, configId });
@@ -132,8 +142,8 @@ async function withLogins<T>(kind: DatabaseKind, load: Load, work: (stage: Login
 
   const measure = (target: Target, { flow, connections }: Scene, seconds: number): Promise<Measured> =>
     flow === 'stamp_login' ? load.run(target, logins, connections, seconds) : drive(target, flow, connections, seconds);
-  for (const session of sessions) await user.run('stamp_login', session);
-  return await work({ postgres, driver, smtpPort, service, env, user, sessions, logins, proxyOf, measure });
+  for (const [index, session] of sessions.entries()) await users[index % USERS]?.run('stamp_login', session);
+  return await work({ postgres, driver, smtpPort, service, env, users, logins, proxyOf, measure });
 }
 
 /** One figure of the service alone, under the profiler. */
@@ -169,16 +179,17 @@ export async function measureLogins(
 async function compareLogins(
   kind: DatabaseKind,
   names: readonly string[],
-  { postgres, driver, smtpPort, service, env, user, logins, proxyOf, measure }: LoginStage,
+  { postgres, driver, smtpPort, service, env, users, logins, proxyOf, measure }: LoginStage,
   options: Options,
   tell: (figure: LoginFigure) => void,
   tellWritten: (path: string, written: string) => void,
 ): Promise<LoginFigure[]> {
   const database = databaseOf(service);
+  const [user] = users;
   const step = async (flow: Flow): Promise<Step> =>
     (await driver.ask({ ask: 'step', flow, ...proxyOf(service.target) })) as Step;
   const recorded = await recordFlows(database, step, user.organizationId);
-  const login = await recordSubmit(database, user, logins);
+  const login = await recordSubmit(database, user, logins, 'organization');
   recorded.answers[logins.path] = login.answer;
   recorded.written[logins.path] = login.written;
   await service.stop();
@@ -186,7 +197,7 @@ async function compareLogins(
   const copy = await copyOf(database, postgres, directory, 'logins');
   await service.start({ env });
   await using floor = await openFloorServer({
-    publicKeys: [user.key.publicKey],
+    publicKeys: users.map(({ key }) => key.publicKey),
     answers: recorded.answers,
     works: Object.fromEntries(
       Object.keys(recorded.written).map((path) => [path, { work: WORKS[basename(path)] as BareWork, times: 1 }]),

@@ -10,7 +10,7 @@ import type { Load } from '../load/load.ts';
 import { COUNT, type Workload } from '../load/requests.ts';
 import type { Options } from '../options.ts';
 import { Service } from '../service.ts';
-import { createDatabase, type DatabaseKind, ethereum, submitLoad } from '../stage.ts';
+import { createDatabase, type DatabaseKind, ethereum, stampedBy, submitLoad } from '../stage.ts';
 
 /** A request that policies decide, beside the same request where none is asked. */
 export interface PolicyFigure extends Comparison {
@@ -121,7 +121,7 @@ async function governedSigning(client: TestClient, { policies, concernedPercent 
   for (let from = 0; from < all.length; from += POLICIES_PER_CALL) {
     await client.run('create_policies', { policies: all.slice(from, from + POLICIES_PER_CALL) });
   }
-  return { ...workload, key: agent.key };
+  return stampedBy(agent, workload);
 }
 
 const policy = (index: number, effect: string, condition: string) => ({
@@ -166,5 +166,5 @@ async function awaitingConsensus(client: TestClient, users: number): Promise<Wor
     consensus: 'approvers.count() >= 2',
     notes: '',
   });
-  return { ...workload, key: agent.key };
+  return stampedBy(agent, workload);
 }

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { createSubOrganization } from '../../packages/server/test/harness/client.ts';
+import { type MarkedPlace, markerOf } from '../../packages/server/test/harness/remark.ts';
 import { type Comparison, compare } from '../compare.ts';
 import { SINGLE } from '../figures.ts';
 import { openSqlite } from '../floors/drivers.ts';
@@ -6,7 +8,7 @@ import type { Load } from '../load/load.ts';
 import type { Workload } from '../load/requests.ts';
 import type { Options } from '../options.ts';
 import { Service } from '../service.ts';
-import { databaseOf, ethereum, queryLoad } from '../stage.ts';
+import { ethereum, queryLoad } from '../stage.ts';
 import { fill } from './fill.ts';
 
 /** A request in an organization with very many rows beside one with a thousand, each in a database of its own. */
@@ -61,13 +63,8 @@ async function openSide(activities: number, wallets: number): Promise<Side> {
     const client = await createSubOrganization(service.root, 'Activities');
     const { walletId } = await client.run('create_wallet', { walletName: 'First', accounts: [ethereum(0)] });
     await service.stop();
-    const database = databaseOf(service);
-    await fill(database, client.organizationId, walletId, wallets);
-    const activityId = fillActivities(
-      database.kind === 'sqlite' ? database.file : '',
-      client.organizationId,
-      activities,
-    );
+    await fill(service, client.organizationId, walletId, wallets);
+    const activityId = await fillActivities(service, client.organizationId, activities);
     await service.start();
     const page = { paginationOptions: { limit: PAGE } };
     const workloads = {
@@ -82,12 +79,15 @@ async function openSide(activities: number, wallets: number): Promise<Side> {
   }
 }
 
+type Row = Record<string, unknown>;
+
 /**
- * Copies of the organization's newest activity and of its votes, older than it, by the database itself; answers with the id of
+ * Copies of the organization's newest activity and of its votes, older than it, each with its mark; answers with the id of
  * one in the middle. Ids and digests rise, so that every index grows at its end.
  */
-function fillActivities(file: string, organizationId: string, count: number): string {
-  const db = openSqlite(file);
+export async function fillActivities(place: MarkedPlace, organizationId: string, count: number): Promise<string> {
+  const marked = await markerOf(place);
+  const db = openSqlite(join(place.dataDir, 'custos.db'));
   db.exec('PRAGMA cache_size = -2000000; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY');
   // What triggers would number is numbered here.
   const triggers = db.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all() as {
@@ -95,52 +95,49 @@ function fillActivities(file: string, organizationId: string, count: number): st
     sql: string;
   }[];
   for (const { name } of triggers) db.exec(`DROP TRIGGER "${name}"`);
-  const template = db
-    .prepare('SELECT id FROM activity WHERE organization_id = ? ORDER BY id DESC LIMIT 1')
-    .get(organizationId) as { id: string };
+  const activity = db
+    .prepare('SELECT * FROM activity WHERE organization_id = ? ORDER BY id DESC LIMIT 1')
+    .get(organizationId) as Row;
+  const votes = db
+    .prepare('SELECT * FROM vote WHERE organization_id = ? AND activity_id = ?')
+    .all(organizationId, activity.id);
   const firstMs = Date.now() - (count + 1) * STEP_MS;
-  const time = `(${firstMs} + n * ${STEP_MS})`;
-  const hex = `printf('%012x', ${time})`;
-  const id = `substr(${hex}, 1, 8) || '-' || substr(${hex}, 9) || '-7000-8000-000000000000'`;
-  const expressions: Readonly<Record<string, string>> = {
-    fingerprint: "'sha256:' || printf('%064x', n)",
-    message_digest: "'sha256:' || printf('%064x', n)",
-    created_at_ms: time,
-    updated_at_ms: time,
-    round_started_at_ms: time,
-    changed_in: 'n',
+  const idOf = (n: number): string => {
+    const time = (firstMs + n * STEP_MS).toString(16).padStart(12, '0');
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
   };
-  const inserts = FILLED.flatMap(({ table, key }) => {
-    const columns = (db.prepare('SELECT name FROM pragma_table_info(?)').all(table) as { name: string }[]).map(
-      ({ name }) => name,
+  const insert = (table: string, template: Row) => {
+    const columns = Object.keys(marked(table, template));
+    const statement = db.prepare(
+      `INSERT INTO ${table} (${columns.map((column) => `"${column}"`)}) VALUES (${columns.map(() => '?')})`,
     );
-    // A table that is no more has no columns.
-    if (columns.length === 0) return [];
-    // Apart: what is read from the table that grows would be copied whole before the first row is written.
-    db.prepare(`CREATE TEMP TABLE of_${table} AS SELECT * FROM ${table} WHERE organization_id = ? AND ${key} = ?`).run(
-      organizationId,
-      template.id,
-    );
-    const values = columns.map((column) => (column === key ? id : (expressions[column] ?? `t."${column}"`)));
-    return db.prepare(
-      `WITH RECURSIVE counted(n) AS (SELECT ? UNION ALL SELECT n + 1 FROM counted WHERE n < ?)
-       INSERT INTO ${table} (${columns.map((column) => `"${column}"`)}) SELECT ${values} FROM counted CROSS JOIN of_${table} t`,
-    );
-  });
-  for (let first = 1; first <= count; first += ROWS_PER_COMMIT) {
-    db.exec('BEGIN');
-    for (const insert of inserts) insert.run(first, Math.min(count, first + ROWS_PER_COMMIT - 1));
-    db.exec('COMMIT');
+    return (changes: Row): void => {
+      const row = marked(table, { ...template, ...changes });
+      statement.run(...columns.map((column) => row[column]));
+    };
+  };
+  const insertActivity = insert('activity', activity);
+  const insertVotes = votes.map((vote) => insert('vote', vote));
+  db.exec('BEGIN');
+  for (let n = 1; n <= count; n += 1) {
+    const [id, time] = [idOf(n), firstMs + n * STEP_MS];
+    const digest = `sha256:${n.toString(16).padStart(64, '0')}`;
+    insertActivity({
+      id,
+      fingerprint: digest,
+      created_at_ms: time,
+      updated_at_ms: time,
+      round_started_at_ms: time,
+      changed_in: n,
+    });
+    const vote = { activity_id: id, message_digest: digest, created_at_ms: time, round_started_at_ms: time };
+    for (const insertVote of insertVotes) insertVote(vote);
+    if (n % ROWS_PER_COMMIT === 0) db.exec('COMMIT; BEGIN');
   }
   db.exec(`UPDATE deployment SET value = '${count + FEW}' WHERE name = 'change_number'`);
+  db.exec('COMMIT');
   for (const { sql } of triggers) db.exec(sql);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  const middle = (firstMs + Math.floor(count / 2) * STEP_MS).toString(16).padStart(12, '0');
   db.close();
-  return `${middle.slice(0, 8)}-${middle.slice(8)}-7000-8000-000000000000`;
+  return idOf(Math.floor(count / 2));
 }
-
-const FILLED = [
-  { table: 'activity', key: 'id' },
-  { table: 'vote', key: 'activity_id' },
-] as const;

@@ -1,8 +1,11 @@
 // Wallets with one account each, as rows that differ from those of a real wallet only where two wallets differ. Their
 // seeds are noise of the right length and open with nothing, so that only the real wallets sign.
 import { randomBytes } from 'node:crypto';
-import { type FloorDatabase, openSqlite, pg } from '../floors/drivers.ts';
+import { type Marker, markerOf } from '../../packages/server/test/harness/remark.ts';
+import { openSqlite, pg } from '../floors/drivers.ts';
 import { idAt } from '../floors/unit.ts';
+import type { Service } from '../service.ts';
+import { databaseOf } from '../stage.ts';
 
 type Row = Record<string, unknown>;
 
@@ -23,18 +26,16 @@ const TEMPLATES: Readonly<Record<Table, string>> = {
     "organization_id = :1 AND kind = 'WALLET_ACCOUNT_ADDRESS' AND owner_id = (SELECT id FROM wallet_account WHERE organization_id = :1 AND wallet_id = :2)",
 };
 const ROWS_PER_STATEMENT = 5000;
+const BIGINT = 20;
 /** A wallet every two seconds: a million take 23 days. */
 const STEP_MS = 2000;
 /** Where in the list a page starts, so that a full page follows also among ten. */
 const MIDDLE = 0.3;
 
-/** Copies of the wallet `walletId`, older than it, until there are `count`. */
-export async function fill(
-  database: FloorDatabase,
-  organizationId: string,
-  walletId: string,
-  count: number,
-): Promise<Filled> {
+/** Copies of the wallet `walletId`, older than it, until there are `count`. The service is stopped. */
+export async function fill(service: Service, organizationId: string, walletId: string, count: number): Promise<Filled> {
+  const database = databaseOf(service);
+  const marked = await markerOf(service);
   const storage = database.kind === 'sqlite' ? sqlite(database.file) : await postgres(database.url);
   const template = await storage.read([organizationId, walletId]);
   const firstMs = Date.now() - count * STEP_MS;
@@ -42,7 +43,7 @@ export async function fill(
   let filled: Filled = { middleWalletId: '', middleAccountId: '' };
   for (let start = 1; start < count; start += ROWS_PER_STATEMENT) {
     const length = Math.min(ROWS_PER_STATEMENT, count - start);
-    const rows = Array.from({ length }, (_, offset) => copyOf(template, start + offset, firstMs));
+    const rows = Array.from({ length }, (_, offset) => markedCopy(marked, copyOf(template, start + offset, firstMs)));
     const found = rows[middle - start];
     if (found !== undefined) {
       filled = { middleWalletId: String(found.wallet.id), middleAccountId: String(found.wallet_account.id) };
@@ -73,6 +74,8 @@ function copyOf(template: Rows, position: number, firstMs: number): Rows {
     tree_entry: { ...template.tree_entry, owner_id: accountId, value: address },
   };
 }
+
+const markedCopy = (marked: Marker, rows: Rows): Rows => recordOf((table) => marked(table, rows[table]));
 
 interface Storage {
   read(keys: readonly [string, string]): Promise<Rows>;
@@ -113,7 +116,10 @@ function sqlite(file: string): Storage {
 }
 
 async function postgres(url: string): Promise<Storage> {
-  const client = new pg.Client({ connectionString: url });
+  // Numbers, as the service's own driver has them.
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(BIGINT, Number);
+  const client = new pg.Client({ connectionString: url, types });
   await client.connect();
   // Only while filling: what the service commits is as durable as ever.
   await client.query('SET synchronous_commit = off');

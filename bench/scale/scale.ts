@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createSubOrganization, type TestClient } from '../../packages/server/test/harness/client.ts';
 import { startPostgres, type TestPostgres } from '../../scripts/lib/postgres.mjs';
 import { compare } from '../compare.ts';
@@ -8,7 +7,7 @@ import type { Load, Measured } from '../load/load.ts';
 import { COUNT, COUNT_DIGITS, type Workload } from '../load/requests.ts';
 import type { Options } from '../options.ts';
 import { Service } from '../service.ts';
-import { createDatabase, type DatabaseKind, ethereum, queryLoad, submitLoad } from '../stage.ts';
+import { createDatabase, type DatabaseKind, databaseOf, ethereum, queryLoad, submitLoad } from '../stage.ts';
 import { type Filled, fill } from './fill.ts';
 import { explain, type Plan, recordingIn } from './plans.ts';
 
@@ -100,12 +99,8 @@ async function openSide(postgres: TestPostgres | undefined, count: number): Prom
     const wallet = { walletName: 'Signing', accounts: [ethereum(0)] };
     const { walletId, addresses } = await client.run('create_wallet', wallet);
     await service.stop();
-    const { databaseUrl, dataDir } = service;
-    const database: FloorDatabase =
-      databaseUrl === undefined
-        ? { kind: 'sqlite', file: join(dataDir, 'custos.db') }
-        : { kind: 'postgres', url: databaseUrl };
-    const filled = await fill(database, client.organizationId, walletId, count);
+    const database = databaseOf(service);
+    const filled = await fill(service, client.organizationId, walletId, count);
     await service.start();
     const workloads = workloadsOf(service, client, walletId, addresses[0], filled);
     return { service, database, workloads, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };

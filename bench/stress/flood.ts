@@ -70,7 +70,7 @@ export async function renames(client: TestClient, users: number): Promise<Worklo
   return {
     kind: 'submit',
     path: '/public/v1/submit/update_user_name',
-    key: client.key,
+    keys: [client.key],
     organizationId: client.organizationId,
     type: currentType('update_user_name'),
     parameters: userIds.map((userId) => JSON.stringify({ userId, userName: `Renamed ${COUNT}` })),

@@ -101,7 +101,7 @@ async function largeRequests(client: TestClient): Promise<Workload[]> {
     return {
       kind: 'submit',
       path: `/public/v1/submit/${operation}`,
-      key: client.key,
+      keys: [client.key],
       organizationId: client.organizationId,
       type: currentType(operation),
       parameters: [fill(text, limitOf(operation))],

@@ -124,7 +124,7 @@ export async function signatures(client: TestClient): Promise<Workload> {
   return {
     kind: 'submit',
     path: '/public/v1/submit/sign_raw_payload',
-    key: client.key,
+    keys: [client.key],
     organizationId: client.organizationId,
     type: currentType('sign_raw_payload'),
     parameters: [JSON.stringify(payload)],

@@ -1,10 +1,8 @@
-import { WebhookReader } from '../../packages/server/src/domains/webhooks/store/webhook-reader.ts';
-import { dataModel } from '../../packages/server/src/domains.ts';
 // What the dispatcher asks the database to find something to send, by the service's own code in a process of its own.
-import { openStorage } from '../../packages/server/src/storage/open.ts';
+import { WebhookReader } from '../../packages/server/src/domains/webhooks/store/webhook-reader.ts';
 import { answerParent } from '../child.ts';
-import { POOL_SIZE } from '../floors/drivers.ts';
 import type { Counted } from '../load/generator.ts';
+import { openStopped } from '../storage.ts';
 import { nowUs, quantile } from './clock.ts';
 
 export interface Looking {
@@ -19,17 +17,7 @@ const LANES_MAX = 256;
 const BATCH = { fresh: 48, retries: 16 };
 
 answerParent(async ({ dataDir, databaseUrl, seconds, expected }: Looking): Promise<Counted> => {
-  const onIdleError = (error: Error): void => {
-    throw error;
-  };
-  const storage = await openStorage({
-    dataModel,
-    dataDir,
-    databaseUrl,
-    databasePool: POOL_SIZE,
-    nowMs: Date.now(),
-    onIdleError,
-  });
+  const storage = await openStopped({ dataDir, databaseUrl });
   const webhooks = storage.read(WebhookReader);
   const latencies: number[] = [];
   const startedAtUs = nowUs();
@@ -38,7 +26,7 @@ answerParent(async ({ dataDir, databaseUrl, seconds, expected }: Looking): Promi
   while (from < endsAtUs) {
     const nowMs = Date.now();
     const [queue] = await webhooks.dueQueues(nowMs, LANES_MAX);
-    const found = queue && (await webhooks.batch(queue.organizationId, queue.endpointId, nowMs, BATCH));
+    const found = queue && (await webhooks.batch(queue.organizationId, queue.endpointId, nowMs, BATCH)).due;
     if (found?.length !== expected) throw new Error(`${found?.length} of ${expected} deliveries were found`);
     const at = nowUs();
     latencies.push(at - from);

@@ -1,6 +1,6 @@
 // The floor: the same requests to the same receivers by bare node:http over kept connections, in a process of its own.
-// Nothing is read, signed, checked or written down.
-import { randomUUID } from 'node:crypto';
+// Nothing is read, checked or written down, and nothing is signed unless it is asked for.
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerParent } from '../child.ts';
@@ -16,6 +16,8 @@ export interface Posting {
   readonly posts: number;
   /** As many as it can, if undefined. */
   readonly perSecond: number | undefined;
+  /** Whether each is signed as a delivery is, with a key at hand. */
+  readonly isSigned?: boolean;
 }
 
 export interface Posted {
@@ -28,7 +30,9 @@ export interface Posted {
 
 type Header = readonly [name: string, value: string];
 
-answerParent(async ({ urls, sample, connections, posts, perSecond }: Posting): Promise<Posted> => {
+const { privateKey } = generateKeyPairSync('ed25519');
+
+answerParent(async ({ urls, sample, connections, posts, perSecond, isSigned = false }: Posting): Promise<Posted> => {
   const agent = new Agent({ keepAlive: true });
   const headers = headersOf(sample);
   const body = sample.body;
@@ -39,6 +43,7 @@ answerParent(async ({ urls, sample, connections, posts, perSecond }: Posting): P
   const post = async (url: URL, position: number): Promise<void> => {
     const sentAtUs = nowUs();
     sentUs.set(ids[position] as string, sentAtUs);
+    if (isSigned) sign(null, Buffer.from(`v1.ed25519.key.${sentAtUs}.${ids[position]}.${body}`), privateKey);
     await exchange(agent, url, headerLists[position] as string[], body);
     latencies.push(nowUs() - sentAtUs);
   };

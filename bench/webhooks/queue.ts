@@ -1,6 +1,7 @@
 // Events and their deliveries, written into the tables of a service that is stopped: those that wait, and those of the
-// past. The same statement on both databases, which do all of the work.
+// past. The same statement on both databases, which do all of the work but the marks of what waits.
 import type { WebhookDeliveryTable, WebhookEventTable } from '../../packages/server/src/domains/webhooks/tables.ts';
+import { type MarkedPlace, remark } from '../../packages/server/test/harness/remark.ts';
 import { type FloorDatabase, openSqlite, pg } from '../floors/drivers.ts';
 
 /** An organization with one endpoint. */
@@ -34,6 +35,9 @@ export interface Queue {
 
 /** Many at once fill the memory of a database that sorts them. */
 const EVENTS_PER_STATEMENT = 50_000;
+const MARKED = ['webhook_event', 'webhook_delivery'] as const;
+/** As long as a mark. Nobody verifies what was delivered. */
+const PAST_MARK = `'1.${'x'.repeat(22)}'`;
 const TABLES = ['webhook_event', 'webhook_delivery', 'webhook_lane'] as const;
 
 interface Driver {
@@ -45,7 +49,7 @@ interface Driver {
   close(): Promise<void>;
 }
 
-export async function openQueue(database: FloorDatabase): Promise<Queue> {
+export async function openQueue(database: FloorDatabase, place: MarkedPlace): Promise<Queue> {
   const driver = database.kind === 'sqlite' ? sqlite(database.file) : await postgres(database.url);
   return {
     mark: () => driver.number('SELECT coalesce(max(seq), 0) AS found FROM webhook_delivery'),
@@ -54,6 +58,8 @@ export async function openQueue(database: FloorDatabase): Promise<Queue> {
         const to = Math.min(from + EVENTS_PER_STATEMENT, deliveries.events);
         await driver.run(eventsOf(driver.kind, deliveries, from, to), [deliveries.body]);
         await driver.run(deliveriesOf(driver.kind, deliveries, from, to));
+        if (deliveries.state === 'pending')
+          for (const table of MARKED) await remark(place, table, `${table}_mac IS NULL`);
       }
       await driver.settle();
     },
@@ -79,8 +85,10 @@ const numbered = ({ recipients, firstMs, stepMs }: Deliveries, from: number, to:
 /** All columns, so that the compiler tells when there are others. */
 type Columns<Table> = Readonly<Record<Exclude<keyof Table, 'seq'>, string>>;
 
+const markOf = ({ state }: Deliveries): string => (state === 'pending' ? 'NULL' : PAST_MARK);
+
 function eventsOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: number, to: number): string {
-  const columns: Columns<WebhookEventTable> = {
+  const columns: Columns<WebhookEventTable> & { readonly webhook_event_mac: string } = {
     organization_id: 'organization_id',
     id: idOf(kind, 'n'),
     event_type: "'ACTIVITY_UPDATES'",
@@ -91,6 +99,7 @@ function eventsOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from: num
     description: 'NULL',
     kept_since_ms: 'ms',
     created_at_ms: 'ms',
+    webhook_event_mac: markOf(deliveries),
   };
   return `${insert('webhook_event', columns)} ${numbered(deliveries, from, to)}
     SELECT ${Object.values(columns)} FROM event ORDER BY n`;
@@ -100,7 +109,7 @@ function deliveriesOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from:
   const { state, recipients } = deliveries;
   const isToAll = deliveries.each === 'to all';
   const copies = isToAll ? recipients.length : (deliveries.copies ?? 1);
-  const columns: Columns<WebhookDeliveryTable> = {
+  const columns: Columns<WebhookDeliveryTable> & { readonly webhook_delivery_mac: string } = {
     organization_id: 'event.organization_id',
     id: idOf(kind, `n * ${copies} + copy`),
     endpoint_id: isToAll ? 'recipient.endpoint_id' : 'event.endpoint_id',
@@ -113,6 +122,7 @@ function deliveriesOf(kind: FloorDatabase['kind'], deliveries: Deliveries, from:
     round_started_at_ms: 'ms',
     created_at_ms: 'ms',
     updated_at_ms: 'ms',
+    webhook_delivery_mac: markOf(deliveries),
   };
   return `${insert('webhook_delivery', columns)} ${numbered(deliveries, from, to)},
     copies (copy) AS (SELECT 0 UNION ALL SELECT copy + 1 FROM copies WHERE copy + 1 < ${copies})

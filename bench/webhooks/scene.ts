@@ -74,7 +74,7 @@ export async function openScene(
       start,
       async change(work) {
         await service.stop();
-        const queue = await openQueue(database);
+        const queue = await openQueue(database, service);
         try {
           return await work(queue);
         } finally {

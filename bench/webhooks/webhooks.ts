@@ -26,11 +26,11 @@ import { alternate, byLatency, byRate } from './rounds.ts';
 import { openScene, type Scene } from './scene.ts';
 import { watch } from './watch.ts';
 
-const WEBHOOK_NAMES = ['deliveries', 'fan-out', 'delay', 'signing'] as const;
+const WEBHOOK_NAMES = ['deliveries', 'signed deliveries', 'fan-out', 'delay', 'signing'] as const;
 export type WebhookName = (typeof WEBHOOK_NAMES)[number];
 /** The posts are the same on both, and the queue is not. */
 export const webhookNamesOn = (kind: DatabaseKind): readonly WebhookName[] =>
-  kind === 'sqlite' ? WEBHOOK_NAMES : ['deliveries'];
+  kind === 'sqlite' ? WEBHOOK_NAMES : ['deliveries', 'signed deliveries'];
 
 export interface WebhookFigure extends Comparison {
   readonly title: string;
@@ -86,6 +86,8 @@ export async function measureWebhooks(
 
 const MEASUREMENTS: Readonly<Record<WebhookName, Measurement>> = {
   deliveries: (props) => besidePosts(props, inTurn(props.scene, props.options.events)),
+
+  'signed deliveries': (props) => besidePosts(props, inTurn(props.scene, props.options.events), true),
 
   'fan-out': (props) => besidePosts(props, toAll(props.scene, props.options.events)),
 
@@ -156,22 +158,23 @@ const MEASUREMENTS: Readonly<Record<WebhookName, Measurement>> = {
   },
 };
 
-/** Deliveries beside as many bare requests to the same receivers. */
+/** Deliveries beside as many bare requests to the same receivers, each with a signature of its own if it is asked for. */
 async function besidePosts(
   { scene, receivers, addresses: { alive }, options }: Props,
   backlog: Backlog,
+  isSigned = false,
 ): Promise<Comparison & { readonly beside: string }> {
   await using poster = newPoster();
   const { sample, tenants } = scene;
   const connections = await fastestWidth(receivers, poster, alive, sample);
   const posts = aliveOf(tenants, options.events);
   const comparison = await alternate(
-    () => post(receivers, poster, { urls: alive, sample, connections, posts }),
+    () => post(receivers, poster, { urls: alive, sample, connections, posts, isSigned }),
     () => deliver(receivers, scene, backlog),
     byRate,
     options,
   );
-  return { beside: `bare POST over ${connections} kept connections to each`, ...comparison };
+  return { beside: `${isSigned ? 'signed' : 'bare'} POST over ${connections} kept connections to each`, ...comparison };
 }
 
 /** Deliveries of a long queue by a service that is started with the options. */

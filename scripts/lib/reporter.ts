@@ -93,8 +93,10 @@ function readSkips(text: string): AllowedSkip[] {
     if (typeof entry?.name !== 'string' || typeof entry.reason !== 'string' || !entry.name || !entry.reason) {
       throw new Error('every entry of test-skips.json needs a name and a reason');
     }
-    if (entry.when !== undefined && !/^(\w+ (un)?set|not Linux)$/.test(entry.when)) {
-      throw new Error(`test-skips.json: "when" must read "NAME set", "NAME unset" or "not Linux", not "${entry.when}"`);
+    if (entry.when !== undefined && !/^(\w+ (un)?set|not Linux|not root)$/.test(entry.when)) {
+      throw new Error(
+        `test-skips.json: "when" must read "NAME set", "NAME unset", "not Linux" or "not root", not "${entry.when}"`,
+      );
     }
   }
   return entries;
@@ -103,6 +105,7 @@ function readSkips(text: string): AllowedSkip[] {
 function holds(when: string | undefined): boolean {
   if (when === undefined) return true;
   if (when === 'not Linux') return process.platform !== 'linux';
+  if (when === 'not root') return process.platform !== 'linux' || process.getuid?.() !== 0;
   const [name = '', state] = when.split(' ');
   return Boolean(process.env[name]) === (state === 'set');
 }
