@@ -59,16 +59,26 @@ const CHANGES = /\b(insert|update|delete|replace)\b/i;
  * number can hold was written by somebody else: it stays a bigint, because an error would withhold the other rows.
  */
 export class SqliteStatement {
-  readonly #statement: Statement;
+  #prepared: Statement | undefined;
   readonly #changes: boolean;
   /** Empty for a statement that answers with no rows. */
   readonly columns: readonly string[];
 
   constructor(statement: Statement, sql: string) {
-    this.#statement = statement;
+    this.#prepared = statement;
     this.#changes = CHANGES.test(sql);
     this.columns = statement.columns().map(({ name }) => name);
     statement.setReturnArrays(true);
+  }
+
+  get #statement(): Statement {
+    if (this.#prepared === undefined) throw new Error('the database of this statement is closed');
+    return this.#prepared;
+  }
+
+  /** The driver lets a closed file go only when all its statements have been collected as garbage, so nothing may hold them. */
+  release(): void {
+    this.#prepared = undefined;
   }
 
   /** The rows, or none. With the column names at hand, objects are built faster from arrays than by the driver. */
@@ -141,9 +151,28 @@ function immutable(file: string): URL {
   return url;
 }
 
+/** The statements of a file, which are collected as before while it is open. */
+class ReleasedTogether {
+  readonly #references = new Set<WeakRef<SqliteStatement>>();
+  #sweepAt = 100;
+
+  add(statement: SqliteStatement): void {
+    this.#references.add(new WeakRef(statement));
+    if (this.#references.size < this.#sweepAt) return;
+    for (const reference of this.#references) if (reference.deref() === undefined) this.#references.delete(reference);
+    this.#sweepAt = 2 * this.#references.size + 100;
+  }
+
+  release(): void {
+    for (const reference of this.#references) reference.deref()?.release();
+    this.#references.clear();
+  }
+}
+
 /** An open database file. */
 export class SqliteFile implements Disposable {
   readonly #database: Database;
+  readonly #statements = new ReleasedTogether();
 
   constructor(
     file: string,
@@ -170,10 +199,13 @@ export class SqliteFile implements Disposable {
   }
 
   prepare(sql: string): SqliteStatement {
-    return new SqliteStatement(this.#database.prepare(sql), sql);
+    const statement = new SqliteStatement(this.#database.prepare(sql), sql);
+    this.#statements.add(statement);
+    return statement;
   }
 
   close(): void {
+    this.#statements.release();
     if (this.#database.isOpen) this.#database.close();
   }
 

@@ -7,7 +7,7 @@ import { SqliteFile } from './sqlite-driver.ts';
 // has a log, in a number of its header that SQLite keeps for its users (docs/decisions/0062).
 
 /** The file is whole without a log. */
-export const WHOLE = 0;
+const WHOLE = 0;
 /** It has a log, which is not empty. */
 const OPEN = 1;
 /** It was found without its log, and nobody has accepted that. */
@@ -17,10 +17,10 @@ const LACKING = 2;
  * As the file itself has it, without what is in its log. SQLite reads it: to open the file past SQLite and close it again would
  * release the locks that this process has on it.
  */
-export function markOf(file: string): number {
+function markOf(file: string): number {
   try {
     using header = new SqliteFile(file, { isImmutable: true });
-    return Number(header.prepare('PRAGMA user_version').get()?.['user_version'] ?? WHOLE);
+    return seenBy(header);
   } catch {
     // What is not there lacks nothing; what cannot be read is explained by whoever opens it.
     return WHOLE;
@@ -47,9 +47,12 @@ export function markOpen(writer: SqliteFile): void {
   writer.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
-/** The log is about to be emptied or removed. */
+/**
+ * The log is about to be emptied or removed. What counts is the mark as SQLite reads it, log included: beside a reader the one
+ * in the file may be older, and the newer one would be moved there. A file that lacks its log goes on saying so.
+ */
 export function markWhole(writer: SqliteFile): void {
-  put(writer, WHOLE);
+  if (seenBy(writer) === OPEN) put(writer, WHOLE);
 }
 
 /** Whoever opens the file makes a log for it: from then on nothing else would tell that there was another. */
@@ -64,6 +67,8 @@ export function acceptWithoutLog(file: string): void {
   put(writer, WHOLE);
   writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
+
+const seenBy = (db: SqliteFile): number => Number(db.prepare('PRAGMA user_version').get()?.['user_version'] ?? WHOLE);
 
 function put(writer: SqliteFile, mark: number): void {
   writer.exec(`PRAGMA user_version = ${mark}`);

@@ -9,7 +9,7 @@ import type { Schema } from './schema.ts';
 import { SqliteFile, sqliteErrorName } from './sqlite-driver.ts';
 import { brokenColumns, executeInside, flavour } from './sqlite-execute.ts';
 import { type LogFile, openLogFile, rewriteLogFile } from './sqlite-log.ts';
-import { lacksLog, markLacking, markOf, markOpen, markWhole, WHOLE, withoutLog } from './sqlite-open-mark.ts';
+import { lacksLog, markLacking, markOpen, markWhole, withoutLog } from './sqlite-open-mark.ts';
 import { SqliteStorage } from './sqlite-storage.ts';
 import type { Storage } from './storage.ts';
 import type { DataModel } from './stores.ts';
@@ -48,7 +48,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     writer = openFile(file);
     if (isLacking) markLacking(writer);
     // The log of a process that was killed is emptied below, and a kill between there and the next mark must not look like a loss.
-    else if (serviceLockFile === undefined && markOf(file) !== WHOLE) markWhole(writer);
+    else if (serviceLockFile === undefined) markWhole(writer);
     const { tables } = options.dataModel;
     const rules = new UniqueRules(tables);
     const execute = rules.over(executeInside(writer), brokenColumns);
@@ -62,7 +62,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     log = openLog(options);
     if (serviceLockFile === undefined && !isLacking) markOpen(writer);
     const { dataModel, onLogFailure = endProcess } = options;
-    const foldLog = folding(writer, file, serviceLockFile);
+    const foldLog = folding(writer, serviceLockFile);
     return new SqliteStorage({ lock, writer, reader, db, log, dataModel, integrity, onLogFailure, foldLog });
   } catch (error) {
     log?.close();
@@ -120,9 +120,9 @@ function endProcess(error: unknown): void {
  * The last connection removes the log, so the file must say before that it is whole. A command does that for a service that
  * was killed, while no other can start; the log of one that runs stays as it is.
  */
-function folding(writer: SqliteFile, file: string, serviceLockFile: string | undefined): () => void {
+function folding(writer: SqliteFile, serviceLockFile: string | undefined): () => void {
   const fold = (): void => {
-    if (!lacksLog(file) && markOf(file) !== WHOLE) markWhole(writer);
+    markWhole(writer);
     writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   };
   return () => {

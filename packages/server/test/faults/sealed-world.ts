@@ -124,10 +124,10 @@ export class SealedWorld {
     await keyring.close();
   }
 
-  /** The same world behind another address. */
-  at(baseUrl: string): SealedWorld {
+  /** The same world behind another address, by a clock that may be ahead. */
+  at(baseUrl: string, aheadMs = 0): SealedWorld {
     const { organizationId, key, userId } = this.root;
-    return new SealedWorld(new TestClient(baseUrl, organizationId, key, userId), this);
+    return new SealedWorld(new TestClient(baseUrl, organizationId, key, userId, aheadMs), this);
   }
 
   sign(signWith: string) {

@@ -95,12 +95,12 @@ const MOVED_MS = 60_000;
 let lastTimestamp = 0;
 
 /** Milliseconds that never repeat in this process, so that equal requests become different activities. */
-function nextTimestamp(): string {
+function nextTimestamp(aheadMs: number): string {
   const nowMs = Date.now();
   // A test that had moved the clock has ended.
   if (lastTimestamp > nowMs + MOVED_MS) lastTimestamp = nowMs;
   lastTimestamp = Math.max(nowMs, lastTimestamp + 1);
-  return String(lastTimestamp);
+  return String(lastTimestamp + aheadMs);
 }
 
 /** A raw client: what is sent is what a test says, stamped by one key. */
@@ -110,12 +110,15 @@ export class TestClient {
   readonly key: KeyPair;
   /** The user of the key, where the test knows it. */
   readonly userId: string;
+  /** How far its clock is ahead. */
+  readonly aheadMs: number;
 
-  constructor(baseUrl: string, organizationId: string, key: KeyPair, userId = '') {
+  constructor(baseUrl: string, organizationId: string, key: KeyPair, userId = '', aheadMs = 0) {
     this.baseUrl = baseUrl;
     this.organizationId = organizationId;
     this.key = key;
     this.userId = userId;
+    this.aheadMs = aheadMs;
   }
 
   static root({ organizationId, apiPublicKey, apiPrivateKey, userId }: RootCredentials, baseUrl: string): TestClient {
@@ -124,14 +127,14 @@ export class TestClient {
 
   /** The same server and organization, another key. */
   as(key: KeyPair, userId = ''): TestClient {
-    return new TestClient(this.baseUrl, this.organizationId, key, userId);
+    return new TestClient(this.baseUrl, this.organizationId, key, userId, this.aheadMs);
   }
 
   /** The body of a submit, as text; the type defaults to the operation's current one. */
   submitBody(operation: string, parameters: unknown, overrides: Record<string, unknown> = {}): string {
     return JSON.stringify({
       type: currentType(operation),
-      timestampMs: nextTimestamp(),
+      timestampMs: nextTimestamp(this.aheadMs),
       organizationId: this.organizationId,
       parameters,
       ...overrides,

@@ -3,6 +3,9 @@ import { copyFileSync, createReadStream, mkdtempSync, readFileSync, rmSync, writ
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { ageLines } from '../../src/backup/archive/age-keys.ts';
 import type { ArchiveValue, ContentPart, WrittenPart } from '../../src/backup/archive/parts.ts';
@@ -147,6 +150,7 @@ export async function restoreInto(
       return (await options.confirm?.(asked)) ?? true;
     },
   });
+  await letFilesGo();
   return { restored, plan, findings, said };
 }
 
@@ -179,7 +183,21 @@ export async function dump(config: Config): Promise<Dump> {
     return tables;
   } finally {
     await snapshot.close();
+    await letFilesGo();
   }
+}
+
+let collect: (() => void) | undefined;
+
+/**
+ * SQLite closes a file once the statements of its connection have been collected as garbage: by then a command, which is a process
+ * of its own, has ended, and a test goes on.
+ */
+export async function letFilesGo(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  collect ??= runInNewContext('gc') as () => void;
+  collect();
+  await setImmediate();
 }
 
 function textOf(value: ArchiveValue): string {

@@ -4,6 +4,7 @@ import type { TestClient } from '../../../test/harness/client.ts';
 import type { DomainCases } from '../../../test/operations/domain-cases.ts';
 import { anId, EMPTY_PAGE, keep, keptOf, notFound } from '../../../test/operations/every-case.ts';
 import { byRoot } from '../../../test/operations/hostile-case.ts';
+import type { Tenant } from '../../../test/operations/tenant.ts';
 
 const kits = async (reader: TestClient) => (await reader.query('list_recovery_kits')).body.recoveryKits;
 const isExported = async (reader: TestClient, walletId: string): Promise<boolean> =>
@@ -13,6 +14,12 @@ const isExported = async (reader: TestClient, walletId: string): Promise<boolean
 async function kitOf(client: TestClient): Promise<string> {
   await newWallet(client);
   return await newRecoveryKit(client);
+}
+
+/** Only the newest are kept, so each request has one of its own, and so has whoever attacks with its id. */
+async function renewed({ root, ids }: Tenant): Promise<string> {
+  ids.recoveryKit = await newRecoveryKit(root);
+  return ids.recoveryKit;
 }
 
 const shown = (recoveryKitId: unknown) => ({
@@ -66,8 +73,7 @@ export const cases: DomainCases = {
       },
       foreign: async ({ root }, other) => notFound({ recoveryKitIds: [await kitOf(root), await kitOf(other.root)] }),
     },
-    // Only a few are kept, so that each request has one of its own.
-    hostile: byRoot(async ({ root }) => ({ recoveryKitIds: [await newRecoveryKit(root)] })),
+    hostile: byRoot(async (tenant) => ({ recoveryKitIds: [await renewed(tenant)] })),
   },
   get_recovery_kit: {
     query: {
@@ -81,7 +87,7 @@ export const cases: DomainCases = {
         },
       }),
     },
-    hostile: byRoot(({ ids }) => ({ recoveryKitId: ids.recoveryKit, piece: 0 })),
+    hostile: byRoot(async (tenant) => ({ recoveryKitId: await renewed(tenant), piece: 0 })),
   },
   list_recovery_kits: {
     query: { answer: () => ({ recoveryKits: [], pageInfo: EMPTY_PAGE }) },

@@ -19,12 +19,14 @@ test('the cases are the published ones', () => {
   expect(activityTypes).toHaveLength(162);
 });
 
-test('beyond the published table there are only the wire contract, velocity controls, webhooks and bounces', () => {
+test('beyond the published table there are only the wire contract, velocity controls, recovery kits, webhooks and bounces', () => {
   const published = new Set(activityTypes.map(({ type }) => type));
   const added = ACTIVITY_TYPES.filter(({ type }) => !published.has(type));
   expect(added.map(({ governedBy: _governedBy, ...row }) => Object.values(row).join(' ')).toSorted()).toEqual([
+    'ACTIVITY_TYPE_CREATE_RECOVERY_KIT',
     'ACTIVITY_TYPE_CREATE_SWAP_QUOTE_V2 CREATE_SWAP_QUOTE CONFIG VERIFY',
     'ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL CREATE_VELOCITY_CONTROL POLICY CREATE',
+    'ACTIVITY_TYPE_DELETE_RECOVERY_KITS',
     'ACTIVITY_TYPE_DELETE_SECRETS DELETE_SECRETS SECRET DELETE',
     'ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL DELETE_VELOCITY_CONTROL POLICY DELETE',
     'ACTIVITY_TYPE_EARN_CLAIM_REWARDS EARN_CLAIM_REWARDS PRIVATE_KEY SIGN',

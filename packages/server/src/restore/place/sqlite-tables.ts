@@ -67,6 +67,8 @@ export class SqliteTables implements RawTables {
   /** With all that came in; without a call of it, there is a file that is no database. */
   commit(): void {
     this.#file.exec('COMMIT');
+    // The next access lets the lock go. Closing alone does so only once every statement has been collected as garbage.
+    this.#file.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_master');
   }
 
   close(): void {

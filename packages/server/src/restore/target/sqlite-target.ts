@@ -15,7 +15,7 @@ import { StartError } from '../../lib/start-error.ts';
 import { takeLock } from '../../storage/sqlite.ts';
 import { SqliteFile, sqliteErrorName } from '../../storage/sqlite-driver.ts';
 import { keptNames, keptPath } from '../../storage/sqlite-kept.ts';
-import { lacksLog, markOf, markWhole, WHOLE } from '../../storage/sqlite-open-mark.ts';
+import { lacksLog, markWhole } from '../../storage/sqlite-open-mark.ts';
 import { giveToOwnerOf, SqlitePlace, syncPath } from '../place/sqlite-place.ts';
 import { type Ask, backupsSince, type Described, describe, requireKnownTables, type StoredFact } from './present.ts';
 import { type At, type Kept, stampOf, type Target } from './target.ts';
@@ -132,7 +132,7 @@ async function look(file: string): Promise<Looked | undefined> {
       throw new StartError(`${file} is no database of Custos: move it away first; nothing was changed`);
     await requireKnownTables(ask, file);
     // No service runs. Should this connection be the last, it removes the log of one that was killed.
-    if (!isLacking && markOf(file) !== WHOLE) markWhole(db);
+    if (!isLacking) markWhole(db);
     return { db, present: await describe(ask) };
   } catch (error) {
     db?.close();

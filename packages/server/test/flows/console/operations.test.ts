@@ -97,6 +97,7 @@ describe.each(DATABASES)('get_operations on %s', (database) => {
         ],
         mail: { email: 'PROVIDER', sms: 'NONE', host: new URL(mail.url).host, failed24h: 0 },
         backup: { text: expect.stringContaining('No backup of this database is recorded') },
+        fence: { up: false, isWhole: false },
         disk: { usedBytes: expect.any(Number), totalBytes: expect.any(Number), freeBytes: expect.any(Number) },
         now: expect.stringMatching(TIME),
       });
