@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 const SUITES = [
   'packages/server/test/faults/kill',
   'packages/server/test/faults/keyring-death',
+  'packages/server/test/faults/keyring-retire',
+  'packages/server/test/faults/keyring-rotation',
   'packages/server/test/faults/keyring-steps',
   'packages/server/test/faults/webhook-loss',
   'packages/server/test/hostile/bad-input/bytes',

@@ -24,6 +24,8 @@ const HOUR_MS = 60 * 60 * 1000;
 const KILLS = times(2);
 const KILLS_MAX = 40;
 const isLong = KILLS > 2;
+/** To look without a pause would take a core from the command that is looked at. */
+const LOOK_EVERY_MS = 4;
 
 const TABLES = [
   ...new Set(['deployment', 'organization', ...sealedColumns(dataModel.tables).map(({ table }) => table)]),
@@ -53,7 +55,6 @@ async function watch({ dataDir, databaseUrl }: TestServer, folder = dataDir): Pr
     let digest = '';
     return {
       look: async () => {
-        await sleep(1);
         const now = version.get()?.['data_version'];
         // Opening and closing a database changes the version, and none of its rows.
         if (now !== seen) digest = hash('sha256', JSON.stringify(statements.map((each) => each.all())));
@@ -83,6 +84,7 @@ async function killAtChange(server: TestServer, n: number, args: readonly string
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   while (!hasEnded() && changes < n) {
+    await sleep(LOOK_EVERY_MS);
     const now = await stored.look();
     if (now !== seen) changes += 1;
     seen = now;
@@ -116,69 +118,66 @@ async function stopped(database: (typeof DATABASES)[number]) {
   return { server, world, expectWorking };
 }
 
-describe.concurrent.each(DATABASES)(
-  'killed whenever it has stored something on %s',
-  { timeout: 300_000 },
-  (database) => {
-    test('rotate-organization goes on, for an organization and the deployment', async () => {
-      const { server, world, expectWorking } = await stopped(database);
-      await using _server = server;
-      for (const id of isLong ? [world.root.organizationId, 'deployment'] : [world.root.organizationId]) {
-        const command = ['keyring', 'rotate-organization', id];
-        let kills = 0;
-        // Each run begins where the one before was killed, so that the first change of each is another step.
-        while (kills < KILLS && (await killAtChange(server, 1, command))) {
-          kills += 1;
-          await expectAllOpen(server);
-        }
-        expect(kills).toBeGreaterThan(1);
-        expect((await runCli(server.environment, ...command)).code).toBe(0);
-        const since = String(Date.now() - 2 * HOUR_MS);
-        await writeDatabase(server, 'UPDATE deployment SET value = ? WHERE name = ?', [
-          since,
-          `organization-key:${id}`,
-        ]);
-        await killAtChange(server, 1, command);
+describe.each(DATABASES)('killed whenever it has stored something on %s', { timeout: 300_000 }, (database) => {
+  // On the second database the steps are the same, stored in another way: one command tells for all.
+  const isWhole = isLong || database === 'sqlite';
+
+  test('rotate-organization goes on, for an organization and the deployment', async () => {
+    const { server, world, expectWorking } = await stopped(database);
+    await using _server = server;
+    for (const id of isLong ? [world.root.organizationId, 'deployment'] : [world.root.organizationId]) {
+      const command = ['keyring', 'rotate-organization', id];
+      let kills = 0;
+      // Each run begins where the one before was killed, so that the first change of each is another step.
+      while (kills < KILLS && (await killAtChange(server, 1, command))) {
+        kills += 1;
         await expectAllOpen(server);
       }
-      await expectWorking();
-    });
-
-    test.each([[[]], [['--compromised', '--yes']]])('rotate-service-key %j goes on', async (flags) => {
-      const { server, expectWorking } = await stopped(database);
-      await using _server = server;
-      const role = flags.length === 0 ? 'bundle-signer' : 'webhook-signer';
-      const command = ['keyring', 'rotate-service-key', role, ...flags];
-      let n = 1;
-      for (; n <= KILLS && (await killAtChange(server, n, command)); n += 1) {
-        await expectAllOpen(server);
-        // There is one new key at a time.
-        if (flags.length === 0) break;
-      }
-      expect(n).toBeLessThan(KILLS_MAX);
-      await expectWorking();
-    });
-
-    test('retire and unretire go on', async () => {
-      const { server, expectWorking } = await stopped(database);
-      await using _server = server;
-      const { recorded: old } = await keyState(server.dataDir, server.databaseUrl);
-      expect(await custos(server, 'rotate', '--yes')).toMatchObject({ code: 0 });
-      let n = 1;
-      for (; n <= KILLS && (await killAtChange(server, n, ['keyring', 'retire', old, '--yes'])); n += 1)
-        await expectAllOpen(server);
-      expect(n).toBeGreaterThan(1);
-      if (n > KILLS) expect((await custos(server, 'retire', old, '--yes')).code).toBe(0);
-      expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([old]);
+      expect(kills).toBeGreaterThan(1);
+      expect((await runCli(server.environment, ...command)).code).toBe(0);
+      const since = String(Date.now() - 2 * HOUR_MS);
+      await writeDatabase(server, 'UPDATE deployment SET value = ? WHERE name = ?', [since, `organization-key:${id}`]);
+      await killAtChange(server, 1, command);
       await expectAllOpen(server);
-      // What it has to do is done with the first change, that of the ring.
-      await killAtChange(server, 1, ['keyring', 'unretire', old]);
+    }
+    await expectWorking();
+  });
+
+  if (!isWhole) return;
+  test.each([[[]], [['--compromised', '--yes']]])('rotate-service-key %j goes on', async (flags) => {
+    const { server, expectWorking } = await stopped(database);
+    await using _server = server;
+    const role = flags.length === 0 ? 'bundle-signer' : 'webhook-signer';
+    const command = ['keyring', 'rotate-service-key', role, ...flags];
+    let n = 1;
+    for (; n <= KILLS && (await killAtChange(server, n, command)); n += 1) {
       await expectAllOpen(server);
-      expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([]);
-      await expectWorking();
-    });
-  },
-);
+      // There is one new key at a time.
+      if (flags.length === 0) break;
+    }
+    expect(n).toBeLessThan(KILLS_MAX);
+    await expectWorking();
+  });
+
+  test('retire and unretire go on', async () => {
+    const { server, expectWorking } = await stopped(database);
+    await using _server = server;
+    const { recorded: old } = await keyState(server.dataDir, server.databaseUrl);
+    expect(await custos(server, 'rotate', '--yes')).toMatchObject({ code: 0 });
+    let n = 1;
+    for (; n <= KILLS && (await killAtChange(server, n, ['keyring', 'retire', old, '--yes'])); n += 1)
+      await expectAllOpen(server);
+    expect(n).toBeGreaterThan(1);
+    if (n > KILLS) expect((await custos(server, 'retire', old, '--yes')).code).toBe(0);
+    expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([old]);
+    await expectAllOpen(server);
+    // What it has to do is done with the first change, that of the ring.
+    await killAtChange(server, 1, ['keyring', 'unretire', old]);
+    await expectAllOpen(server);
+    expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([]);
+    await expectWorking();
+  });
+});
 
 test('reseal that is killed leaves the old ring, and the new one whole or not at all', {
   timeout: 300_000,
