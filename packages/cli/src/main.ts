@@ -24,7 +24,13 @@ import { fail } from './fail.ts';
 process.umask(0o077);
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
-const program = new Command('custos').description('Operate a Custos service.').version(version).showHelpAfterError();
+const program = new Command('custos')
+  .description('Operate a Custos service.')
+  .version(version)
+  .showHelpAfterError()
+  // `custos restore accept --yes`: what stands behind the name of a command is for that one, also where those above it have an
+  // option of the same name. Commander takes it so only if each of them says so.
+  .enablePositionalOptions();
 program.addCommand(activitiesCommand());
 program.addCommand(apiCommand());
 program.addCommand(backupCommand());

@@ -120,7 +120,7 @@ class FindingText {
         const { backupId, snapshotAtMs, restoredAtMs, acceptedAtMs } = finding;
         const minutes = Math.max(0, Math.round((restoredAtMs - snapshotAtMs) / 60_000));
         this.#write(
-          `Restored ${time(restoredAtMs)} from backup ${line(backupId)} of ${time(snapshotAtMs)}: ${count(minutes, 'minute')} are missing.`,
+          `Restored ${time(restoredAtMs)} from backup ${line(backupId)} of ${time(snapshotAtMs)}: ${count(minutes, 'minute')} ${minutes === 1 ? 'is' : 'are'} missing.`,
         );
         this.#write(acceptedAtMs ? `Accepted ${time(acceptedAtMs)}.` : 'Not accepted yet: the fence is up.');
         return;
