@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const SUITES = [
+  'packages/server/test/backup/beside',
   'packages/server/test/faults/kill',
   'packages/server/test/faults/keyring-death',
   'packages/server/test/faults/keyring-retire',
@@ -11,6 +12,7 @@ const SUITES = [
   'packages/server/test/faults/keyring-steps',
   'packages/server/test/faults/webhook-loss',
   'packages/server/test/hostile/bad-input/bytes',
+  'packages/server/test/integrity/rotate-key.test',
   'packages/server/test/policy-reference/differential',
 ];
 const given = process.argv.slice(2);

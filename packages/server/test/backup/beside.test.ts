@@ -20,12 +20,14 @@ import {
 } from '../faults/support.ts';
 import { TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
+import { times } from '../harness/effort.ts';
 import { TestServer } from '../harness/server.ts';
 import { type AgeKeys, newAgeKeys, openArchive, type ReadArchive } from './archives.ts';
 
 const CLI = fileURLToPath(new URL('../../../cli/bin/custos.js', import.meta.url));
 const EVERY_MS = 11;
-const KILLS = 3;
+/** More of them: `npm run test:long`. */
+const KILLS = times(1);
 /** On a machine that is busy with other tests the service is not to be overloaded. */
 const PENDING_MAX = 8;
 
@@ -98,7 +100,7 @@ describe.each(DATABASES)('custos backup beside a service on %s', { timeout: 120_
   test('is one moment of a database that is written to, and nobody waits for it', async () => {
     await using server = await TestServer.start({ database });
     using folder = temporaryFolder();
-    await fill(server, 600);
+    await fill(server, 300);
     const writer = new Writer(server);
     await waitUntil('there are some writes', () => writer.latenciesMs.length > 20);
     const before = writer.latenciesMs.length;
@@ -116,7 +118,7 @@ describe.each(DATABASES)('custos backup beside a service on %s', { timeout: 120_
     const count = expectConsistent(archive);
     expect(count).toBeGreaterThan(15);
     expect(count).toBeLessThan(writer.latenciesMs.length);
-    expect(archive.tables.get('sealed_result')).toHaveLength(600);
+    expect(archive.tables.get('sealed_result')).toHaveLength(300);
     expect(archive.manifest).toEqual(JSON.parse(made.stdout).manifest);
 
     // The service tells how old it is, and goes on.
@@ -173,7 +175,7 @@ describe.each(DATABASES)('custos backup beside a service on %s', { timeout: 120_
   test('killed at any moment leaves a whole file or none, and a record only of a whole one', async () => {
     await using server = await TestServer.start({ database });
     using folder = temporaryFolder();
-    await fill(server, 400);
+    await fill(server, 200);
     const chance = chanceOf(chooseSeed('killed backups'));
     const args = ['--to', folder.path, '--recipient', keys.recipient];
     const startedMs = performance.now();
