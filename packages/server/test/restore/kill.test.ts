@@ -8,7 +8,7 @@ import type { Step } from '../../src/restore/target/target.ts';
 import { verifyDatabase } from '../../src/restore/verify.ts';
 import { onPostgres } from '../faults/support.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { BackedUp, backUp, type Dump, dump, restoreInto } from './support.ts';
+import { BackedUp, backUp, type Dump, dump, letFilesGo, restoreInto } from './support.ts';
 
 const SCRIPT = fileURLToPath(new URL('killed-restore.mjs', import.meta.url));
 const SECONDS = 240_000;
@@ -71,6 +71,7 @@ describe.concurrent.each(DATABASES)('a restore that is killed on %s', (database)
         report: (finding) => expect([step, finding]).toBeUndefined(),
       });
       expect(checked.findings, step).toBe(0);
+      await letFilesGo();
       if (isNew) await restoreInto(made.config, archiveOfOld, made.key, { discard: true });
     }
     // The next run removes what killed ones have left.
