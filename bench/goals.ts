@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { BackupFigure } from './backup/backup.ts';
 import { type ConsoleFigures, consoleTitle, LONG_TASK_MS } from './console/console.ts';
 import { type Figure, type FloorName, figureTitle, MANY, SINGLE } from './figures.ts';
 import { type IntegrityFigure, shareOf } from './integrity/integrity.ts';
@@ -22,6 +23,8 @@ export interface Verdict {
 }
 
 const LOGIN_SHARE_MIN = 0.6;
+/** What the garbage collector leaves for later is not counted as growth. */
+const TIMES_MEMORY_OF_FEW_MAX = 2;
 const TIMES_ONE_POLICY_MAX = 3;
 const TIMES_ONE_WORKER_CPU_MAX = 1.15;
 const SHARE_OF_ONE_WORKER_MIN = 0.95;
@@ -244,6 +247,19 @@ export const judgeMemory = ({ minutes, earlyMb, lateMb }: MemoryFigure): Verdict
   measured: `${(lateMb / earlyMb).toFixed(2)} times (${earlyMb.toFixed(0)} to ${lateMb.toFixed(0)} MB)`,
   met: lateMb <= earlyMb * TIMES_EARLY_MAX,
 });
+
+/** A backup is a stream: how much there is of it must not show in its memory. */
+export const judgeBackups = (figures: readonly BackupFigure[]): Verdict[] =>
+  [...new Set(figures.map(({ title }) => title))].map((figure) => {
+    const [few, many] = figures.filter(({ title }) => title === figure);
+    const times = (many?.peakMb ?? Number.NaN) / (few?.peakMb ?? Number.NaN);
+    return {
+      figure,
+      goal: `at most ${TIMES_MEMORY_OF_FEW_MAX} times the memory that ${few?.wallets} take`,
+      measured: `${times.toFixed(2)} times (${few?.peakMb.toFixed(0)} to ${many?.peakMb.toFixed(0)} MB)`,
+      met: times <= TIMES_MEMORY_OF_FEW_MAX,
+    };
+  });
 
 export const judgePast = ({ title: figure, beside, ratio }: PastFigure): Verdict => ({
   figure,

@@ -2,6 +2,14 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
+  BACKUP_HEAD,
+  BACKUP_NAMES,
+  type BackupFigure,
+  backupLine,
+  backupTitle,
+  measureBackups,
+} from './backup/backup.ts';
+import {
   BALANCE_HEAD,
   BALANCE_NAMES,
   type BalanceFigure,
@@ -16,6 +24,7 @@ import type { ComponentQuestion, ComponentRates } from './floors/components.ts';
 import { hasEthers } from './floors/libraries.ts';
 import {
   judgeAmong,
+  judgeBackups,
   judgeConsole,
   judgeFigure,
   judgeIntegrity,
@@ -207,6 +216,14 @@ async function main(options: Options): Promise<void> {
     past.push(...found);
   }
 
+  const backups: BackupFigure[] = [];
+  for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
+    if (!BACKUP_NAMES.some((name) => wanted(backupTitle(database, name)))) continue;
+    print(`${database}: filling ${options.wallets.toLocaleString('en')} wallets to back up`);
+    const tell = (figure: BackupFigure) => print(table([BACKUP_HEAD, backupLine(figure)]));
+    backups.push(...(await measureBackups(database, options, tell)));
+  }
+
   const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   verdicts.push(...policies.flatMap(judgePolicies), ...workers.flatMap(judgeWorkers));
@@ -216,6 +233,7 @@ async function main(options: Options): Promise<void> {
     ...past.map(judgePast),
     ...among.map(judgeAmong),
     ...integrity.map(judgeIntegrity),
+    ...judgeBackups(backups),
   );
   if (memory !== undefined) verdicts.push(judgeMemory(memory));
   if (start !== undefined) verdicts.push(judgeStart(start.firstMs), judgeRest(start.residentMb));
@@ -239,6 +257,7 @@ async function main(options: Options): Promise<void> {
     integrity,
     past,
     among,
+    backups,
     memory,
     console,
     start,
@@ -255,6 +274,7 @@ async function main(options: Options): Promise<void> {
   if (delivered.length > 0) print(`\n${table([FIGURE_HEAD, ...delivered.flatMap(policyLines)])}`);
   if (balances.length > 0) print(`\n${table([BALANCE_HEAD, ...balances.map(balanceLine)])}`);
   if (integrity.length > 0) print(`\n${table([INTEGRITY_HEAD, ...integrity.map(integrityLine)])}`);
+  if (backups.length > 0) print(`\n${table([BACKUP_HEAD, ...backups.map(backupLine)])}`);
   for (const { figures: found, plans } of Object.values(scale)) {
     print(`\n${table([FIGURE_HEAD, ...found.flatMap(scaleLines)])}`);
     for (const { statement, steps } of plans.filter(({ seeks }) => !seeks)) {

@@ -16,6 +16,8 @@ export interface Options {
   readonly among: number;
   /** Activities that the console scrolls through. */
   readonly activities: number;
+  /** Wallets that `full` backs up and restores. */
+  readonly wallets: number;
   /** Minutes of mixed load after which `full` looks at memory again. */
   readonly minutes: number;
   /** A file for the table of the README. */
@@ -37,11 +39,13 @@ export const USAGE = `npm run bench -- [options]
   --inline      with --profile: the keyring in the service's own process, so that its time shows too
   --full        also the figures among a million wallets, "sqlite scale" and "postgres scale", among ten million
                 activities, "sqlite activities", among past webhook deliveries, "sqlite webhooks past" and "postgres
-                webhooks past", and memory under load, "sqlite memory under load"
+                webhooks past", backups of a million wallets, "sqlite backup" and "postgres backup", and memory under
+                load, "sqlite memory under load"
   --events N    webhook events that wait when their deliveries begin (10000)
   --activities N  activities that the console scrolls through (100000)
   --past N      with --full: past webhook deliveries (10000000)
   --among N     with --full: activities among which few are looked for (10000000)
+  --wallets N   with --full: wallets that are backed up and restored (1000000)
   --minutes N   with --full: minutes of mixed load (60)
 `;
 
@@ -58,6 +62,7 @@ export function readOptions(args: readonly string[]): Options {
       past: { type: 'string', default: '10000000' },
       activities: { type: 'string', default: '100000' },
       among: { type: 'string', default: '10000000' },
+      wallets: { type: 'string', default: '1000000' },
       minutes: { type: 'string', default: '60' },
       markdown: { type: 'string' },
       profile: { type: 'string' },
@@ -74,6 +79,7 @@ export function readOptions(args: readonly string[]): Options {
     past: positive('past', values.past),
     activities: positive('activities', values.activities),
     among: positive('among', values.among),
+    wallets: positive('wallets', values.wallets),
     minutes: positive('minutes', values.minutes),
     markdown: values.markdown,
     profile: values.profile,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { BackupFigure } from './backup/backup.ts';
 import type { BalanceFigure } from './balances/balances.ts';
 import type { ConsoleFigures } from './console/console.ts';
 import { type Figure, type FigurePlan, type FloorName, figureTitle, type Summary } from './figures.ts';
@@ -43,6 +44,7 @@ export interface Report {
   readonly integrity: readonly IntegrityFigure[];
   readonly past: readonly PastFigure[];
   readonly among: readonly AmongFigure[];
+  readonly backups: readonly BackupFigure[];
   readonly memory: MemoryFigure | undefined;
   readonly console: ConsoleFigures | undefined;
   readonly start: StartFigures | undefined;
