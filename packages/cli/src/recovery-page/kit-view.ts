@@ -1,7 +1,7 @@
 import { chainOf } from '../recovery/chains.ts';
 import type { CheckedAddress, CheckedKit, CheckedPrivateKey, CheckedWallet, KeyTextOf } from '../recovery/check-kit.ts';
+import { lengthOf, plain, typed } from '../recovery/plain.ts';
 import { announce, button, copyButton, h, icon, note } from './dom.ts';
-import { plain } from './plain.ts';
 import { printKit } from './print.ts';
 
 /** More cards at once make a page slow; a search finds the others. */
@@ -88,7 +88,10 @@ function textOf(entry: Entry): string {
 
 function verdictNote({ counts }: CheckedKit): HTMLElement {
   const { same, different, unknown } = counts;
-  const rest = unknown === 0 ? '' : ` ${unknown} of a kind that this page does not know could not be computed.`;
+  const rest =
+    unknown === 0
+      ? ''
+      : ` ${unknown === 1 ? 'One is' : `${unknown} are`} of a kind that this page does not know, and could not be computed.`;
   if (different > 0) {
     return note(
       'deny',
@@ -98,12 +101,19 @@ function verdictNote({ counts }: CheckedKit): HTMLElement {
   }
   if (same === 0)
     return note('wait', 'No address was compared.', `The kit has none that this page can compute.${rest}`);
+  if (unknown > 0) {
+    return note(
+      'wait',
+      `${same} of ${same + unknown} addresses were computed again, and are the same.`,
+      `The others are of a kind that this page does not know: they are marked below. Do not pay to them before a newer page has computed them.`,
+    );
+  }
   return note(
     'allow',
     same === 1
       ? 'The address was computed again, and is the same.'
       : `All ${same} addresses were computed again, and are the same.`,
-    `This page made them from the words and keys, without the service that wrote the kit.${rest}`,
+    'This page made them from the words and keys, without the service that wrote the kit.',
   );
 }
 
@@ -181,8 +191,8 @@ function wordsOf(words: readonly string[], mnemonic: string, passphrase: string 
           h(
             'p',
             { class: 'line' },
-            h('span', { class: 'meta' }, 'Passphrase (BIP-39), which is needed too'),
-            h('code', {}, plain(passphrase)),
+            h('span', { class: 'meta' }, `Passphrase (BIP-39), which is needed too: ${lengthOf(passphrase)}`),
+            h('code', {}, typed(passphrase)),
             copyButton(passphrase, 'Copy the passphrase'),
           ),
         ]),
