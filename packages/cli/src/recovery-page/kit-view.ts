@@ -1,6 +1,6 @@
 import { chainOf } from '../recovery/chains.ts';
 import type { CheckedAddress, CheckedKit, CheckedPrivateKey, CheckedWallet, KeyTextOf } from '../recovery/check-kit.ts';
-import { lengthOf, plain, typed } from '../recovery/plain.ts';
+import { lengthOf, momentOf, plain, typed } from '../recovery/plain.ts';
 import { announce, button, copyButton, h, icon, note } from './dom.ts';
 import { printKit } from './print.ts';
 
@@ -44,6 +44,26 @@ export function kitView(kit: CheckedKit, close: () => void): HTMLElement {
     showMore();
   };
   search.addEventListener('input', find);
+  const printing = h('div', { class: 'print', role: 'status' });
+  const askToPrint = (): void => {
+    const what = found.length === entries.length ? 'everything in this kit' : `the ${found.length} that were found`;
+    printing.replaceChildren(
+      note(
+        'wait',
+        'A printer keeps copies, and so does a PDF file.',
+        `This prints the words and keys of ${what}. Whoever finds a copy owns the wallets: use a printer without a network, and write no file.`,
+      ),
+      h(
+        'div',
+        { class: 'actions' },
+        button('Print the words and keys', () => {
+          printing.replaceChildren();
+          printKit(kit, found.map(cardless), true);
+        }),
+        button('Cancel', () => printing.replaceChildren()),
+      ),
+    );
+  };
   showMore();
   const { organization, madeAt } = kit.kit;
   return h(
@@ -56,16 +76,17 @@ export function kitView(kit: CheckedKit, close: () => void): HTMLElement {
         'div',
         {},
         h('h1', { tabindex: '-1' }, plain(organization.name)),
-        h('p', { class: 'meta' }, `Recovery kit, made ${plain(madeAt)}`),
+        h('p', { class: 'meta' }, `Recovery kit, made ${momentOf(madeAt)}`),
       ),
       h(
         'div',
         { class: 'actions' },
         button('Print addresses', () => printKit(kit, found.map(cardless), false)),
-        button('Print with words and keys', () => printKit(kit, found.map(cardless), true)),
+        button('Print with words and keys', askToPrint),
         button('Close the kit', close),
       ),
     ),
+    printing,
     verdictNote(kit),
     entries.length > 5 && h('div', { class: 'field search' }, h('label', { for: 'search' }, 'Search'), search, count),
     list,
@@ -104,8 +125,8 @@ function verdictNote({ counts }: CheckedKit): HTMLElement {
   if (unknown > 0) {
     return note(
       'wait',
-      `${same} of ${same + unknown} addresses were computed again, and are the same.`,
-      `The others are of a kind that this page does not know: they are marked below. Do not pay to them before a newer page has computed them.`,
+      `${same} of ${same + unknown} addresses ${same === 1 ? 'was computed again, and is' : 'were computed again, and are'} the same.`,
+      `${unknown === 1 ? 'The other one is' : 'The others are'} of a kind that this page does not know, and marked below. Do not pay there before a newer page has computed ${unknown === 1 ? 'it' : 'them'}.`,
     );
   }
   return note(
@@ -245,7 +266,12 @@ function addressRow(address: CheckedAddress, about: readonly (string | undefined
     ),
     verdict(address),
     computed !== undefined &&
-      h('div', { class: 'address' }, h('span', { class: 'meta' }, 'computed'), groups(computed)),
+      h(
+        'div',
+        { class: 'address computed' },
+        h('span', { class: 'meta' }, 'The words or the key lead to'),
+        groups(computed),
+      ),
     hasKey && key !== undefined && toggle,
     place,
   );
@@ -261,9 +287,9 @@ const keyLine = ({ name, text }: KeyTextOf): HTMLElement =>
   );
 
 function verdict({ verdict: found }: CheckedAddress): HTMLElement {
-  if (found === 'same') return h('span', { class: 'verdict allow' }, icon('check'), 'computed, same');
-  if (found === 'different') return h('span', { class: 'verdict deny' }, icon('octagon'), 'computed, another');
-  return h('span', { class: 'verdict' }, icon('question'), 'not computed');
+  if (found === 'same') return h('span', { class: 'verdict allow' }, icon('check'), 'Verified');
+  if (found === 'different') return h('span', { class: 'verdict deny' }, icon('octagon'), 'Differs');
+  return h('span', { class: 'verdict' }, icon('question'), 'Not verified');
 }
 
 const GROUP = /.{1,4}/gu;

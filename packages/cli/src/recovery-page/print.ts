@@ -1,6 +1,6 @@
 import { chainOf } from '../recovery/chains.ts';
 import type { CheckedAddress, CheckedKit, CheckedPrivateKey, CheckedWallet } from '../recovery/check-kit.ts';
-import { lengthOf, plain, typed } from '../recovery/plain.ts';
+import { lengthOf, momentOf, plain, typed } from '../recovery/plain.ts';
 import { h } from './dom.ts';
 
 /** Builds what is printed, prints it, and takes it away again: secrets are in the page for no longer than that. */
@@ -16,7 +16,7 @@ export function printKit(
     h(
       'p',
       {},
-      `Made ${plain(kit.madeAt)}. ${showsSecrets ? 'Whoever reads this owns everything in these wallets.' : 'Addresses only.'}`,
+      `Made ${momentOf(kit.madeAt)}. ${showsSecrets ? 'Whoever reads this owns everything in these wallets.' : 'Addresses only.'}`,
     ),
     ...entries.map((entry) => ('wallet' in entry ? walletPart(entry, showsSecrets) : keyPart(entry, showsSecrets))),
   );

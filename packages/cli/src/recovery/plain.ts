@@ -14,3 +14,7 @@ export function lengthOf(text: string): string {
   const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
   return `${counted(length, 'character')}${spaces === 0 ? '' : `, ${counted(spaces, 'space')} among them`}`;
 }
+
+/** A moment as people read it; a text that is none as it is. */
+export const momentOf = (text: string): string =>
+  plain(text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/, '$1, $2 UTC'));
