@@ -213,7 +213,7 @@ describe.each(DATABASES)('recovery kits on %s', (database) => {
     const read = (parameters: object) =>
       fetch(`${server.baseUrl}/public/v1/query/get_recovery_kit`, {
         method: 'POST',
-        headers: { 'X-Session': session },
+        headers: { 'content-type': 'application/json', 'X-Session': session },
         body: JSON.stringify({ organizationId, ...parameters }),
       });
     expect((await read({ recoveryKitId })).status).toBe(200);
