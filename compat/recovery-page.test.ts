@@ -181,18 +181,18 @@ describe.skipIf(isBrowserMissing)('the page for recovery kits, from a file', () 
     const shown = page.locator('.line code');
     expect(await shown.innerText()).toBe('correct  horse[U+00A0] ');
     await page.emulateMedia({ media: 'print' });
-    await page.evaluate(() => {
+    const printed = await page.evaluate(() => {
+      const seen: string[] = [];
       globalThis.print = () => {
-        (globalThis as unknown as { printed: string }).printed =
-          document.querySelector<HTMLElement>('.sheet code')?.innerText ?? '';
+        const code = document.querySelector('.sheet code');
+        if (code !== null) seen.push(code.textContent ?? '', getComputedStyle(code).whiteSpace);
         dispatchEvent(new Event('afterprint'));
       };
       for (const name of ['Print with words and keys', 'Print the words and keys'])
         [...document.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
+      return seen;
     });
-    expect(await page.evaluate(() => (globalThis as unknown as { printed: string }).printed)).toBe(
-      'correct  horse[U+00A0] ',
-    );
+    expect(printed).toEqual(['correct  horse[U+00A0] ', 'break-spaces']);
   });
 
   test('says what is wrong, and stays where it is', async () => {
