@@ -179,7 +179,8 @@ describe.skipIf(isBrowserMissing)('the page for recovery kits, from a file', () 
     await page.getByRole('button', { name: 'Show the words of Treasury' }).click();
     await page.getByText('16 characters, 3 spaces among them').waitFor();
     const shown = page.locator('.line code');
-    expect(await shown.innerText()).toBe('correct  horse[U+00A0] ');
+    expect(await shown.textContent()).toBe('correct  horse[U+00A0] ');
+    expect(await shown.evaluate((code) => getComputedStyle(code).whiteSpace)).toBe('break-spaces');
     await page.emulateMedia({ media: 'print' });
     const printed = await page.evaluate(() => {
       const seen: string[] = [];
