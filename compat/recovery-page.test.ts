@@ -163,6 +163,8 @@ describe.skipIf(isBrowserMissing)('the page for recovery kits, from a file', () 
     await page.getByText('One address is not what the words and keys lead to.').waitFor();
     await page.getByText('Differs', { exact: true }).waitFor();
     expect(((await page.locator('body').textContent()) ?? '').replaceAll(/\s/g, '')).toContain(ETHEREUM);
+    expect(await page.getByRole('button', { name: 'Copy the address 0x0000' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: `Copy the address ${ETHEREUM}` }).count()).toBe(1);
   });
 
   test('says of no address that it was verified where it was not', async () => {

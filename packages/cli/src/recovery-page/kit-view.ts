@@ -262,7 +262,8 @@ function addressRow(address: CheckedAddress, about: readonly (string | undefined
       'div',
       { class: 'address' },
       groups(address.address),
-      copyButton(address.address, `Copy the address ${address.address}`),
+      // Nobody is to pay to one that differs.
+      address.verdict !== 'different' && copyButton(address.address, `Copy the address ${plain(address.address)}`),
     ),
     verdict(address),
     computed !== undefined &&
@@ -271,6 +272,7 @@ function addressRow(address: CheckedAddress, about: readonly (string | undefined
         { class: 'address computed' },
         h('span', { class: 'meta' }, 'The words or the key lead to'),
         groups(computed),
+        copyButton(computed, `Copy the address ${computed}`),
       ),
     hasKey && key !== undefined && toggle,
     place,
