@@ -75,7 +75,7 @@ export const cases: DomainCases = {
       parameters: async (world) => keep(world, { recoveryKitId: await kitOf(world.root) }),
       answer: (world) => ({ recoveryKit: { ...shown(keptOf(world).recoveryKitId), privateKeyCount: 0 } }),
     },
-    hostile: byRoot(({ ids }) => ({ recoveryKitId: ids.recoveryKit, piece: 0 })),
+    hostile: byRoot(({ ids }) => ({ recoveryKitId: ids.recoveryKit })),
   },
   list_recovery_kits: {
     query: { answer: () => ({ recoveryKits: [], pageInfo: EMPTY_PAGE }) },
