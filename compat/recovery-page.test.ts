@@ -161,8 +161,41 @@ describe.skipIf(isBrowserMissing)('the page for recovery kits, from a file', () 
       ),
     );
     await page.getByText('One address is not what the words and keys lead to.').waitFor();
-    await page.getByText('computed, another').waitFor();
+    await page.getByText('Differs', { exact: true }).waitFor();
     expect(((await page.locator('body').textContent()) ?? '').replaceAll(/\s/g, '')).toContain(ETHEREUM);
+    expect(await page.getByRole('button', { name: 'Copy the address 0x0000' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: `Copy the address ${ETHEREUM}` }).count()).toBe(1);
+  });
+
+  test('says of no address that it was verified where it was not', async () => {
+    const strange = { ...account('xyz'), addressFormat: 'ADDRESS_FORMAT_OF_TOMORROW' };
+    await open(await write('later.age', kitOf([{ ...WALLET, accounts: [account(), strange] }])));
+    await page.getByText('1 of 2 addresses was computed again, and is the same.').waitFor();
+    expect(await page.locator('.note.allow').count()).toBe(0);
+    expect(await page.getByText('Verified', { exact: true }).count()).toBe(1);
+    await page.getByText('Not verified', { exact: true }).waitFor();
+  });
+
+  test('shows and prints a passphrase as it has to be typed, with every space', async () => {
+    await open(await write('spaces.age', kitOf([{ ...WALLET, passphrase: 'correct  horse\u00a0 ', accounts: [] }])));
+    await page.getByRole('button', { name: 'Show the words of Treasury' }).click();
+    await page.getByText('16 characters, 3 spaces among them').waitFor();
+    const shown = page.locator('.line code');
+    expect(await shown.textContent()).toBe('correct  horse[U+00A0] ');
+    expect(await shown.evaluate((code) => getComputedStyle(code).whiteSpace)).toBe('break-spaces');
+    await page.emulateMedia({ media: 'print' });
+    const printed = await page.evaluate(() => {
+      const seen: string[] = [];
+      globalThis.print = () => {
+        const code = document.querySelector('.sheet code');
+        if (code !== null) seen.push(code.textContent ?? '', getComputedStyle(code).whiteSpace);
+        dispatchEvent(new Event('afterprint'));
+      };
+      for (const name of ['Print with words and keys', 'Print the words and keys'])
+        [...document.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
+      return seen;
+    });
+    expect(printed).toEqual(['correct  horse[U+00A0] ', 'break-spaces']);
   });
 
   test('says what is wrong, and stays where it is', async () => {
@@ -230,6 +263,9 @@ describe.skipIf(isBrowserMissing)('the page for recovery kits, from a file', () 
     expect(await page.title()).toContain(ETHEREUM);
     expect(await page.title()).not.toContain('abandon');
     await page.getByRole('button', { name: 'Print with words and keys' }).click();
+    expect(await page.title()).not.toContain('abandon');
+    await page.getByText('A printer keeps copies').waitFor();
+    await page.getByRole('button', { name: 'Print the words and keys' }).click();
     expect(await page.title()).toContain('abandonabandon');
     expect(await page.title()).toContain(KEY.privateKey);
     expect(await page.locator('.sheet').count()).toBe(0);

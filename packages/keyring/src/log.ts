@@ -31,3 +31,38 @@ export class RefusalLog {
     this.#loggedAtMs = nowMs;
   }
 }
+
+/** Far below what a supervisor takes before it drops lines of a service, also when every second has so many. */
+const LINES_PER_SECOND_MAX = 50;
+
+/** Logs so many lines a second, and of the others their number, once there is something to log in a later second. */
+export class BoundedLog {
+  readonly #msg: string;
+  readonly #log: Log;
+  readonly #nowMs: () => number;
+  #lines = 0;
+  #dropped = 0;
+  #sinceMs = Number.NEGATIVE_INFINITY;
+
+  constructor(msg: string, log: Log, nowMs: () => number = () => performance.now()) {
+    this.#msg = msg;
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  write(line: LogLine): void {
+    const nowMs = this.#nowMs();
+    if (nowMs - this.#sinceMs >= EVERY_MS) {
+      if (this.#dropped > 0) this.#log({ level: 40, msg: this.#msg, count: this.#dropped });
+      this.#lines = 0;
+      this.#dropped = 0;
+      this.#sinceMs = nowMs;
+    }
+    if (this.#lines >= LINES_PER_SECOND_MAX) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#lines += 1;
+    this.#log(line);
+  }
+}

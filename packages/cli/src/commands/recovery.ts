@@ -26,7 +26,7 @@ function openCommand(): Command {
     .option('--addresses', 'show and compare the addresses only, and no secret')
     .option('--private-keys', "show each account's own private key too, as wallets of its chain take it")
     .option('--json', 'print one JSON document')
-    .option('--yes', 'show secrets on a terminal without asking')
+    .option('--yes', 'show secrets on a terminal, or write them to a file that others can read, without asking')
     .allowExcessArguments(false)
     .action(async (file: string, flags: OpenFlags) => {
       // Loaded here: other commands need no curves and no age.

@@ -1,7 +1,7 @@
 import { chainOf } from '../recovery/chains.ts';
 import type { CheckedAddress, CheckedKit, CheckedPrivateKey, CheckedWallet, KeyTextOf } from '../recovery/check-kit.ts';
+import { lengthOf, momentOf, plain, typed } from '../recovery/plain.ts';
 import { announce, button, copyButton, h, icon, note } from './dom.ts';
-import { plain } from './plain.ts';
 import { printKit } from './print.ts';
 
 /** More cards at once make a page slow; a search finds the others. */
@@ -44,6 +44,26 @@ export function kitView(kit: CheckedKit, close: () => void): HTMLElement {
     showMore();
   };
   search.addEventListener('input', find);
+  const printing = h('div', { class: 'print', role: 'status' });
+  const askToPrint = (): void => {
+    const what = found.length === entries.length ? 'everything in this kit' : `the ${found.length} that were found`;
+    printing.replaceChildren(
+      note(
+        'wait',
+        'A printer keeps copies, and so does a PDF file.',
+        `This prints the words and keys of ${what}. Whoever finds a copy owns the wallets: use a printer without a network, and write no file.`,
+      ),
+      h(
+        'div',
+        { class: 'actions' },
+        button('Print the words and keys', () => {
+          printing.replaceChildren();
+          printKit(kit, found.map(cardless), true);
+        }),
+        button('Cancel', () => printing.replaceChildren()),
+      ),
+    );
+  };
   showMore();
   const { organization, madeAt } = kit.kit;
   return h(
@@ -56,16 +76,17 @@ export function kitView(kit: CheckedKit, close: () => void): HTMLElement {
         'div',
         {},
         h('h1', { tabindex: '-1' }, plain(organization.name)),
-        h('p', { class: 'meta' }, `Recovery kit, made ${plain(madeAt)}`),
+        h('p', { class: 'meta' }, `Recovery kit, made ${momentOf(madeAt)}`),
       ),
       h(
         'div',
         { class: 'actions' },
         button('Print addresses', () => printKit(kit, found.map(cardless), false)),
-        button('Print with words and keys', () => printKit(kit, found.map(cardless), true)),
+        button('Print with words and keys', askToPrint),
         button('Close the kit', close),
       ),
     ),
+    printing,
     verdictNote(kit),
     entries.length > 5 && h('div', { class: 'field search' }, h('label', { for: 'search' }, 'Search'), search, count),
     list,
@@ -88,7 +109,10 @@ function textOf(entry: Entry): string {
 
 function verdictNote({ counts }: CheckedKit): HTMLElement {
   const { same, different, unknown } = counts;
-  const rest = unknown === 0 ? '' : ` ${unknown} of a kind that this page does not know could not be computed.`;
+  const rest =
+    unknown === 0
+      ? ''
+      : ` ${unknown === 1 ? 'One is' : `${unknown} are`} of a kind that this page does not know, and could not be computed.`;
   if (different > 0) {
     return note(
       'deny',
@@ -98,12 +122,19 @@ function verdictNote({ counts }: CheckedKit): HTMLElement {
   }
   if (same === 0)
     return note('wait', 'No address was compared.', `The kit has none that this page can compute.${rest}`);
+  if (unknown > 0) {
+    return note(
+      'wait',
+      `${same} of ${same + unknown} addresses ${same === 1 ? 'was computed again, and is' : 'were computed again, and are'} the same.`,
+      `${unknown === 1 ? 'The other one is' : 'The others are'} of a kind that this page does not know, and marked below. Do not pay there before a newer page has computed ${unknown === 1 ? 'it' : 'them'}.`,
+    );
+  }
   return note(
     'allow',
     same === 1
       ? 'The address was computed again, and is the same.'
       : `All ${same} addresses were computed again, and are the same.`,
-    `This page made them from the words and keys, without the service that wrote the kit.${rest}`,
+    'This page made them from the words and keys, without the service that wrote the kit.',
   );
 }
 
@@ -181,8 +212,8 @@ function wordsOf(words: readonly string[], mnemonic: string, passphrase: string 
           h(
             'p',
             { class: 'line' },
-            h('span', { class: 'meta' }, 'Passphrase (BIP-39), which is needed too'),
-            h('code', {}, plain(passphrase)),
+            h('span', { class: 'meta' }, `Passphrase (BIP-39), which is needed too: ${lengthOf(passphrase)}`),
+            h('code', {}, typed(passphrase)),
             copyButton(passphrase, 'Copy the passphrase'),
           ),
         ]),
@@ -231,11 +262,18 @@ function addressRow(address: CheckedAddress, about: readonly (string | undefined
       'div',
       { class: 'address' },
       groups(address.address),
-      copyButton(address.address, `Copy the address ${address.address}`),
+      // Nobody is to pay to one that differs.
+      address.verdict !== 'different' && copyButton(address.address, `Copy the address ${plain(address.address)}`),
     ),
     verdict(address),
     computed !== undefined &&
-      h('div', { class: 'address' }, h('span', { class: 'meta' }, 'computed'), groups(computed)),
+      h(
+        'div',
+        { class: 'address computed' },
+        h('span', { class: 'meta' }, 'The words or the key lead to'),
+        groups(computed),
+        copyButton(computed, `Copy the address ${computed}`),
+      ),
     hasKey && key !== undefined && toggle,
     place,
   );
@@ -251,9 +289,9 @@ const keyLine = ({ name, text }: KeyTextOf): HTMLElement =>
   );
 
 function verdict({ verdict: found }: CheckedAddress): HTMLElement {
-  if (found === 'same') return h('span', { class: 'verdict allow' }, icon('check'), 'computed, same');
-  if (found === 'different') return h('span', { class: 'verdict deny' }, icon('octagon'), 'computed, another');
-  return h('span', { class: 'verdict' }, icon('question'), 'not computed');
+  if (found === 'same') return h('span', { class: 'verdict allow' }, icon('check'), 'Verified');
+  if (found === 'different') return h('span', { class: 'verdict deny' }, icon('octagon'), 'Differs');
+  return h('span', { class: 'verdict' }, icon('question'), 'Not verified');
 }
 
 const GROUP = /.{1,4}/gu;

@@ -120,11 +120,9 @@ function networkNote(): HTMLElement {
 
 /** A place for a file, by choice or by dropping it. */
 function drop(id: string, title: string, text: string, chosen: (file: File) => void, ...more: readonly HTMLElement[]) {
-  const name = h('p', { class: 'chosen', role: 'status' });
   const input = h('input', { id, type: 'file', class: 'file', 'aria-describedby': `${id}-text` });
   const take = (file: File | null | undefined): void => {
     if (file === null || file === undefined) return;
-    name.replaceChildren(icon('check'), ` ${file.name}`);
     chosen(file);
   };
   input.addEventListener('change', () => take(input.files?.item(0)));
@@ -138,7 +136,6 @@ function drop(id: string, title: string, text: string, chosen: (file: File) => v
       h('div', {}, h('label', { for: id, class: 'title' }, title), h('p', { id: `${id}-text`, class: 'text' }, text)),
     ),
     input,
-    name,
     ...more,
   );
   area.addEventListener('dragover', (event) => {
@@ -149,7 +146,10 @@ function drop(id: string, title: string, text: string, chosen: (file: File) => v
   area.addEventListener('drop', (event) => {
     event.preventDefault();
     area.classList.remove('over');
-    take(event.dataTransfer?.files.item(0));
+    const files = event.dataTransfer?.files;
+    // The field says which file it is, however it came.
+    if (files !== undefined && files.length > 0) input.files = files;
+    take(files?.item(0));
   });
   return area;
 }

@@ -1,7 +1,7 @@
 import { chainOf } from '../recovery/chains.ts';
 import type { CheckedAddress, CheckedKit, CheckedPrivateKey, CheckedWallet } from '../recovery/check-kit.ts';
+import { lengthOf, momentOf, plain, typed } from '../recovery/plain.ts';
 import { h } from './dom.ts';
-import { plain } from './plain.ts';
 
 /** Builds what is printed, prints it, and takes it away again: secrets are in the page for no longer than that. */
 export function printKit(
@@ -16,7 +16,7 @@ export function printKit(
     h(
       'p',
       {},
-      `Made ${plain(kit.madeAt)}. ${showsSecrets ? 'Whoever reads this owns everything in these wallets.' : 'Addresses only.'}`,
+      `Made ${momentOf(kit.madeAt)}. ${showsSecrets ? 'Whoever reads this owns everything in these wallets.' : 'Addresses only.'}`,
     ),
     ...entries.map((entry) => ('wallet' in entry ? walletPart(entry, showsSecrets) : keyPart(entry, showsSecrets))),
   );
@@ -37,7 +37,7 @@ function walletPart({ wallet, accounts }: CheckedWallet, showsSecrets: boolean):
     showsSecrets && h('ol', { class: 'words' }, ...words.map((word) => h('li', {}, word))),
     showsSecrets &&
       wallet.passphrase !== undefined &&
-      h('p', {}, 'Passphrase: ', h('code', {}, plain(wallet.passphrase))),
+      h('p', {}, `Passphrase, ${lengthOf(wallet.passphrase)}: `, h('code', {}, typed(wallet.passphrase))),
     h(
       'ul',
       {},

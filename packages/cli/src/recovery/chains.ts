@@ -31,8 +31,8 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 /** The chain of an address format, as people call it. */
 export function chainOf(addressFormat: string): string {
   const name = addressFormat.replace(/^ADDRESS_FORMAT_/, '');
-  const known = CHAINS[name];
-  if (known !== undefined) return known;
+  // A kit may name anything, also what every object has.
+  if (Object.hasOwn(CHAINS, name)) return CHAINS[name] as string;
   const [, network = '', script = ''] = /^BITCOIN_([A-Z]+)_([A-Z0-9]+)$/.exec(name) ?? [];
   const spelled = SCRIPTS[script];
   if (spelled === undefined) return name;

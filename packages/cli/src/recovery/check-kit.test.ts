@@ -90,7 +90,9 @@ test('what cannot be computed is said to be that, and never the same', async () 
   };
   expect(await verdictOf({ addressFormat: 'ADDRESS_FORMAT_OF_TOMORROW' })).toBe('unknown');
   expect(await verdictOf({ curve: 'CURVE_OF_TOMORROW' })).toBe('unknown');
-  expect(await verdictOf({ addressFormat: 'ADDRESS_FORMAT_SOLANA' })).toBe('unknown');
+  // Both are known, and nothing of the one is of the other: that is no matter of versions.
+  expect(await verdictOf({ addressFormat: 'ADDRESS_FORMAT_SOLANA' })).toBe('different');
+  expect(await verdictOf({ curve: 'CURVE_P256' })).toBe('different');
   for (const path of ['', 'm', 'x/0', 'm/', 'm/0//1', 'm/2147483648', 'm/-1', "m/0''", 'm/01', 'M/0']) {
     expect([path, await verdictOf({ path })]).toEqual([path, 'different']);
   }

@@ -45,21 +45,28 @@ export interface CheckedKit {
   readonly counts: Readonly<Record<Verdict, number>>;
 }
 
-/** Wallets whose words are stretched at the same time. */
+/** Wallets whose words are stretched at the same time, and keys between two turns of others. */
 const AT_ONCE = 16;
+
+/** Whoever shows the progress has a turn. */
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 const FORMATS: ReadonlyMap<string, Format> = new Map(ADDRESS_FORMAT_LIST.map((format) => [format.name, format]));
 
-/** Computes every address again from the words and keys. `progress` is told how many wallets are done. */
+/** Computes every address again from the words and keys. `progress` is told how many wallets and keys are done. */
 export async function checkKit(kit: RecoveryKit, progress: (done: number) => void = () => {}): Promise<CheckedKit> {
   const wallets: CheckedWallet[] = [];
   for (let start = 0; start < kit.wallets.length; start += AT_ONCE) {
     wallets.push(...(await Promise.all(kit.wallets.slice(start, start + AT_ONCE).map(checkWallet))));
     progress(wallets.length);
-    // Whoever shows the progress has a turn.
-    await new Promise((resolve) => setTimeout(resolve));
+    await turn();
   }
-  const privateKeys = kit.privateKeys.map(checkPrivateKey);
+  const privateKeys: CheckedPrivateKey[] = [];
+  for (let start = 0; start < kit.privateKeys.length; start += AT_ONCE) {
+    privateKeys.push(...kit.privateKeys.slice(start, start + AT_ONCE).map(checkPrivateKey));
+    progress(wallets.length + privateKeys.length);
+    await turn();
+  }
   const counts: Record<Verdict, number> = { same: 0, different: 0, unknown: 0 };
   for (const { verdict } of [...wallets, ...privateKeys].flatMap((one) =>
     'accounts' in one ? one.accounts : one.addresses,
@@ -98,9 +105,10 @@ function checkAddress(
 ): CheckedAddress {
   const format = FORMATS.get(addressFormat);
   const wanted = { addressFormat, address };
-  if (format === undefined || !isCurve(curve) || !format.curves.includes(curve))
-    return { ...wanted, verdict: 'unknown' };
-  const found = key === undefined ? undefined : computed(format, curve, key);
+  if (format === undefined || !isCurve(curve)) return { ...wanted, verdict: 'unknown' };
+  // Of a format without such keys there is no address that could be the same.
+  const fits = format.curves.includes(curve);
+  const found = key === undefined || !fits ? undefined : computed(format, curve, key);
   if (found === undefined) return { ...wanted, verdict: 'different' };
   const { address: again, key: text } = found;
   if (again === address) return { ...wanted, verdict: 'same', key: text };

@@ -56,9 +56,11 @@ export function readKit(text: string, name: string): RecoveryKit {
   }
   const root = new Place(value, name, '');
   if (root.peek('format') !== FORMAT) throw new RecoveryError(`${name} opens, but holds no recovery kit`);
-  if (root.peek('version') !== VERSION) {
+  const version = root.peek('version');
+  if (version !== VERSION) {
+    const which = Number.isSafeInteger(version) ? `version ${version}` : 'another version';
     throw new RecoveryError(
-      `${name} is a kit of version ${String(root.peek('version'))}, and this program reads version ${VERSION}: use a newer one. The words are in the file all the same: \`age -d\` shows them`,
+      `${name} is a kit of ${which}, and this program reads version ${VERSION}: use a newer one. The words are in the file all the same: \`age -d\` shows them`,
     );
   }
   const organization = root.object('organization');

@@ -1,5 +1,6 @@
 import { chainOf } from './chains.ts';
 import type { CheckedAddress, CheckedKit, CheckedPrivateKey, CheckedWallet } from './check-kit.ts';
+import { plain } from './plain.ts';
 
 export interface KitView {
   readonly showsSecrets: boolean;
@@ -7,26 +8,35 @@ export interface KitView {
   readonly showsPrivateKeys: boolean;
 }
 
-/** For people. Names of others are shown with everything invisible written out. */
+/**
+ * For people. The kit may be anybody's who can replace the file, so that nothing in it turns a terminal around or begins a
+ * line: each line is shown with everything invisible written out.
+ */
 export function toText(checked: CheckedKit, view: KitView): string {
   const { kit } = checked;
   const lines = [
-    `Recovery kit of ${shown(kit.organization.name)} (${shown(kit.organization.id)}), made ${shown(kit.madeAt)}`,
+    `Recovery kit of ${kit.organization.name} (${kit.organization.id}), made ${kit.madeAt}`,
     verdictOf(checked),
     ...checked.wallets.flatMap((wallet) => ['', ...walletLines(wallet, view)]),
     ...checked.privateKeys.flatMap((key) => ['', ...privateKeyLines(key, view)]),
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(plain).join('\n')}\n`;
 }
 
 export function verdictOf({ kit, counts }: CheckedKit): string {
   const what = `${counted(kit.wallets.length, 'wallet')}, ${counted(kit.privateKeys.length, 'private key')}`;
   const { same, different, unknown } = counts;
   const checks = [
-    different === 0
-      ? `${counted(same, 'address', 'addresses')} computed again, and all are the same`
-      : `${counted(different, 'ADDRESS DIFFERS', 'ADDRESSES DIFFER')} from what the words and keys lead to, ${same} are the same`,
-    ...(unknown === 0 ? [] : [`${counted(unknown, 'address', 'addresses')} of a kind that this version does not know`]),
+    same + different === 0
+      ? 'no address was compared'
+      : different === 0
+        ? `${counted(same, 'address', 'addresses')} computed again, and all are the same`
+        : `${counted(different, 'ADDRESS DIFFERS', 'ADDRESSES DIFFER')} from what the words and keys lead to, ${same} are the same`,
+    ...(unknown === 0
+      ? []
+      : [
+          `${counted(unknown, 'address', 'addresses')} could NOT be computed, of a kind that this version does not know`,
+        ]),
   ];
   return `${what}; ${checks.join('; ')}`;
 }
@@ -34,15 +44,15 @@ export function verdictOf({ kit, counts }: CheckedKit): string {
 function walletLines({ wallet, accounts }: CheckedWallet, { showsSecrets, showsPrivateKeys }: KitView): string[] {
   const words = wallet.mnemonic.split(' ').length;
   return [
-    `Wallet ${shown(wallet.name)} (${shown(wallet.id)})`,
+    `Wallet ${wallet.name} (${wallet.id})`,
     ...(showsSecrets ? [`  ${words} words   ${wallet.mnemonic}`] : []),
-    ...(showsSecrets && wallet.language !== 'english' ? [`  language   ${shown(wallet.language)}`] : []),
+    ...(showsSecrets && wallet.language !== 'english' ? [`  language   ${wallet.language}`] : []),
     ...(wallet.passphrase === undefined
       ? []
       : [showsSecrets ? `  passphrase ${JSON.stringify(wallet.passphrase)}` : '  with a passphrase']),
     ...accounts.flatMap((account) => [
-      `  ${account.address}${account.name === undefined ? '' : `  ${shown(account.name)}`}`,
-      `    ${chainOf(account.addressFormat)}, ${shown(account.path)}${remark(account)}`,
+      `  ${account.address}${account.name === undefined ? '' : `  ${account.name}`}`,
+      `    ${chainOf(account.addressFormat)}, ${account.path}${remark(account)}`,
       ...(showsSecrets && showsPrivateKeys ? keyLines(account) : []),
     ]),
   ];
@@ -50,10 +60,10 @@ function walletLines({ wallet, accounts }: CheckedWallet, { showsSecrets, showsP
 
 function privateKeyLines({ privateKey, addresses }: CheckedPrivateKey, { showsSecrets }: KitView): string[] {
   return [
-    `Private key ${shown(privateKey.name)} (${shown(privateKey.id)}), ${privateKey.curve.replace(/^CURVE_/, '').toLowerCase()}`,
-    ...(showsSecrets ? [`  Hexadecimal  ${shown(privateKey.privateKey)}`] : []),
+    `Private key ${privateKey.name} (${privateKey.id}), ${privateKey.curve.replace(/^CURVE_/, '').toLowerCase()}`,
+    ...(showsSecrets ? [`  Hexadecimal  ${privateKey.privateKey}`] : []),
     ...addresses.flatMap((address) => [
-      `  ${shown(address.address)}`,
+      `  ${address.address}`,
       `    ${chainOf(address.addressFormat)}${remark(address)}`,
       ...(showsSecrets ? keyLines(address) : []),
     ]),
@@ -67,13 +77,6 @@ function remark({ verdict, computed }: CheckedAddress): string {
   if (verdict === 'unknown') return ': NOT COMPUTED, this version does not know its kind';
   return computed === undefined ? ': DIFFERS, nothing can be computed' : `: DIFFERS, computed is ${computed}`;
 }
-
-/** What would turn a terminal around, or show nothing, is written out. */
-const shown = (text: string): string =>
-  text.replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (found) => `[U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
-  );
 
 const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
@@ -108,3 +111,9 @@ export function toJson({ kit, wallets, privateKeys, counts }: CheckedKit, { show
     })),
   };
 }
+
+/** As JSON, in which what would turn a terminal around is spelled in another way that means the same. */
+export const toJsonText = (checked: CheckedKit, view: KitView): string =>
+  `${JSON.stringify(toJson(checked, view), null, 2).replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, (found) =>
+    [...Array(found.length).keys()].map((at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )}\n`;

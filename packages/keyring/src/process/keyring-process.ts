@@ -6,7 +6,7 @@ import { closed, KeyringError } from '../errors.ts';
 import type { KeyringLoad, RingState, SealedServiceKey } from '../keyring.ts';
 import type { LaunchedKeyring } from '../launch.ts';
 import type { KeyringLoss, KeyringObserver } from '../observer.ts';
-import { syncFolder } from '../seal/private-file.ts';
+import { syncFolder, targetOf } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import type { ServedAddress } from '../socket/connect.ts';
 import type { Notice, Order, Settings, Wake } from './channel.ts';
@@ -444,7 +444,7 @@ export class KeyringProcess {
   /** The process may write the ring but not open its folder, which is synchronized here, or by the keyring that serves. */
   async #syncRing(): Promise<void> {
     if (this.#settings.served !== undefined) return;
-    await syncFolder(dirname(parseRootKeySetting(this.#settings.rootKey).ringPath));
+    await syncFolder(dirname(targetOf(parseRootKeySetting(this.#settings.rootKey).ringPath)));
   }
 }
 

@@ -85,16 +85,26 @@ export const startMsMax = (rootKey: string | undefined): number =>
 export const pipesOf = ({ stdio }: { readonly stdio?: readonly unknown[] }): Pipe[] =>
   (stdio?.slice(FIRST_LINE) ?? []) as unknown as Pipe[];
 
-/** The ring with its temporary files and its lock, the passphrase, and the program itself. */
+/** The ring with its temporary files and its lock, also where a link leads to it, the passphrase, and the program itself. */
 export function permissionFlags(ringPath: string, passphrasePath: string | undefined): string[] {
   if (PERMISSION_FLAG === undefined) return [];
-  const read = [`${ringPath}*`, ...(passphrasePath === undefined ? [] : [passphrasePath]), ...programFolders()];
+  const rings = [...new Set([ringPath, leadsTo(ringPath)])].map((path) => `${path}*`);
+  const read = [...rings, ...(passphrasePath === undefined ? [] : [passphrasePath]), ...programFolders()];
   return [
     PERMISSION_FLAG,
     '--allow-worker',
     ...read.map((path) => `--allow-fs-read=${path}`),
-    `--allow-fs-write=${ringPath}*`,
+    ...rings.map((path) => `--allow-fs-write=${path}`),
   ];
+}
+
+/** What is not there yet, or leads nowhere, is looked at when the ring is opened. */
+function leadsTo(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Built files are put together, so that this one may be anywhere below it. */

@@ -1,4 +1,4 @@
-import { removeLeftovers } from './private-file.ts';
+import { removeLeftovers, targetOf } from './private-file.ts';
 import { withRingLock } from './ring-lock.ts';
 import { parseRootKeySetting } from './root-key-setting.ts';
 
@@ -7,6 +7,6 @@ import { parseRootKeySetting } from './root-key-setting.ts';
  * this. Answers with what may still be there.
  */
 export async function removeRingLeftovers(rootKey: string): Promise<string[]> {
-  const { ringPath } = parseRootKeySetting(rootKey);
+  const ringPath = targetOf(parseRootKeySetting(rootKey).ringPath);
   return await withRingLock(ringPath, () => removeLeftovers(ringPath));
 }

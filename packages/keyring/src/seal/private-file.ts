@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import { lstatSync, realpathSync } from 'node:fs';
 import { constants, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { KeyringError } from '../errors.ts';
@@ -98,6 +99,26 @@ export async function replacePrivateFile(
     await syncFolder(dirname(path));
   } catch (error) {
     throw toKeyringError(error, path, 'replaced');
+  }
+}
+
+/**
+ * Where a file is that is to be written: behind the link that its name may be. To put a new file in the link's place would
+ * leave the old one where it leads, which is where people keep and back up what they have put there. Root follows only
+ * links of its own, or the folder of another user would say where root writes.
+ */
+export function targetOf(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink() !== true) return path;
+  if (process.getuid?.() === 0 && found.uid !== 0) {
+    const problem = `${path} is a link of another user, which root does not follow: name the file that it leads to`;
+    throw new KeyringError('ROOT_KEY_PERMISSIONS', problem);
+  }
+  try {
+    // Not the other one, which looks at every folder above: the permission model allows no such thing.
+    return realpathSync.native(path);
+  } catch (error) {
+    throw toKeyringError(error, path, 'followed');
   }
 }
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { KeyringError } from '../errors.ts';
 import { EntryKeys } from './entry-keys.ts';
 import { type RandomBytes, systemRandom } from './envelope.ts';
-import { createPrivateFile, readPrivateFile, removeLeftovers } from './private-file.ts';
+import { createPrivateFile, readPrivateFile, removeLeftovers, targetOf } from './private-file.ts';
 import * as ringFile from './ring-file.ts';
 import { withRingLock } from './ring-lock.ts';
 import { wrongKey } from './root-key.ts';
@@ -33,9 +33,10 @@ export async function resealRing(from: string, to: string, random: RandomBytes =
     // Stretching takes seconds, for which nobody else has to wait.
     resealed = await encodeFor(target, ring, source, random);
     const made = resealed;
-    await withRingLock(source.ringPath, async (checkLock) => {
-      await requireSame(source.ringPath, bytes);
-      for (const path of [source.ringPath, target.ringPath]) await removeLeftovers(path);
+    const ringPath = targetOf(source.ringPath);
+    await withRingLock(ringPath, async (checkLock) => {
+      await requireSame(ringPath, bytes);
+      for (const path of [ringPath, target.ringPath]) await removeLeftovers(path);
       await checkLock();
       if (!(await createPrivateFile(target.ringPath, made, { like: source.ringPath }))) {
         throw new KeyringError('INVALID_INPUT', `${target.ringPath} exists already: nothing was changed`);

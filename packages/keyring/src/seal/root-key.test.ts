@@ -1,5 +1,20 @@
 import { execFile } from 'node:child_process';
-import { chmod, type link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  lchown,
+  type link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -46,6 +61,48 @@ async function addRootKey(id: number): Promise<void> {
   const bytes = encodeRing({ provider: 'file', activeId: entry.id, entries: [...ring.entries, entry] });
   await writeFile(path, bytes, { mode: 0o600 });
 }
+
+describe('a key ring behind a link', () => {
+  const modes = ['inline', 'process'] as const;
+
+  posixTest.each(modes)('is changed where the link leads, and the link stays (%s)', async (mode) => {
+    const kept = join(folder, 'kept');
+    await mkdir(kept, { mode: 0o700 });
+    const real = join(kept, 'ring');
+    await createAt(`file:${real}`);
+    await symlink(join('kept', 'ring'), path);
+    await using keyring = await createKeyring({ rootKey: `file:${path}`, mode, threads: 1 });
+    const first = keyring.rootKeyId;
+    const added = await keyring.addRootKey();
+    expect((await lstat(path)).isSymbolicLink()).toBe(true);
+    const { entries } = decodeRing(await readFile(real), 'file', real);
+    expect(entries.map(({ id }) => Buffer.from(id).toString('hex'))).toEqual([first, added]);
+    // Nor is anything left on either side.
+    expect([await readdir(folder), await readdir(kept)]).toEqual([['kept', 'root.key'], ['ring']]);
+    // Whoever names the file itself has the same lock.
+    await writeFile(`${real}.lock`, 'somebody');
+    expect(await refusal(keyring.addRootKey())).toMatchObject({ code: 'UNAVAILABLE' });
+    await rm(`${real}.lock`);
+    // What is mounted is replaced by another link to another file.
+    await copyFile(real, join(kept, 'next'));
+    await chmod(join(kept, 'next'), 0o600);
+    await symlink(join('kept', 'next'), `${path}.new`);
+    await rename(`${path}.new`, path);
+    await rm(real);
+    expect((await keyring.refreshRing()).ids).toEqual([first, added]);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('is not followed by root where another user made the link', async () => {
+    await createAt(`file:${join(folder, 'ring')}`);
+    await symlink('ring', path);
+    await lchown(path, 65_534, 65_534);
+    await using keyring = await createKeyring({ rootKey: `file:${path}`, mode: 'inline' });
+    expect(await refusal(keyring.addRootKey())).toMatchObject({
+      code: 'ROOT_KEY_PERMISSIONS',
+      message: expect.stringContaining('is a link of another user, which root does not follow'),
+    });
+  });
+});
 
 describe('key ring file', () => {
   test('is created only when asked, and only once', async () => {

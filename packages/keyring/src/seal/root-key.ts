@@ -5,7 +5,7 @@ import { RETIRED_KEY_KEPT_MS, type RingState } from '../keyring.ts';
 import { EntryKeys } from './entry-keys.ts';
 import type { RandomBytes, RootKey } from './envelope.ts';
 import { keyIdText } from './layout.ts';
-import { createPrivateFile, readPrivateFile, replacePrivateFile } from './private-file.ts';
+import { createPrivateFile, readPrivateFile, replacePrivateFile, targetOf } from './private-file.ts';
 import * as ringFile from './ring-file.ts';
 import { withRingLock } from './ring-lock.ts';
 import { parseRootKeySetting, type RootKeySource } from './root-key-setting.ts';
@@ -208,7 +208,8 @@ export class RootKeyRing {
   }
 
   async #rewriteFile(change: Change): Promise<void> {
-    const { ringPath, provider } = this.#source;
+    const { provider } = this.#source;
+    const ringPath = targetOf(this.#source.ringPath);
     await withRingLock(ringPath, async (checkLock) => {
       await this.refresh();
       const bytes = await readPrivateFile(ringPath, ringFile.RING_BYTES_MAX);

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { answerTo } from '../process/asked-transfers.ts';
 import type { Notice, Order, SyncAnswer, Wake } from '../process/channel.ts';
 import { startKeyringProcess, THREADS_MAX } from '../process/start.ts';
-import { syncFolder } from '../seal/private-file.ts';
+import { syncFolder, targetOf } from '../seal/private-file.ts';
 import { parseRootKeySetting } from '../seal/root-key-setting.ts';
 import type { TransferGate } from '../transfers/limits.ts';
 import { messageBytes, readMessages } from './exchange.ts';
@@ -162,7 +162,7 @@ export class Session {
     try {
       // The process may have made the ring, or changed it, but may not open its folder.
       if (notice.type === 'ready' || notice.type === 'changed')
-        await syncFolder(dirname(parseRootKeySetting(this.#parts.rootKey).ringPath));
+        await syncFolder(dirname(targetOf(parseRootKeySetting(this.#parts.rootKey).ringPath)));
     } catch {
       this.#end('the folder of the key ring cannot be synchronized');
       return;

@@ -79,6 +79,26 @@ test('what one call asks for is let through as a whole or not at all', async () 
   });
 });
 
+test('a flood of imports, which have no limit, does not push exports out of the log', async () => {
+  const { state, attempt, ceiling } = startWith({});
+  const imports = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        ceiling.admit({ kind: 'import', what: 'importWallet', organizationId: 'a', ownerIds: [`w${index}`] }),
+      ),
+    );
+  await imports(20_000);
+  expect(await attempt('a', 'wallet-1')).toBeUndefined();
+  expect(state.lines).toHaveLength(51);
+  expect(state.lines.at(-1)).toMatchObject({ msg: 'export', ownerId: 'wallet-1' });
+  state.nowMs += 1000;
+  await imports(1);
+  expect(state.lines.slice(51)).toEqual([
+    { level: 40, msg: 'imports not shown one by one', count: 19_950 },
+    { msg: 'import', what: 'importWallet', organizationId: 'a', ownerId: 'w0' },
+  ]);
+});
+
 test('organizations that are made up do not fill the memory', async () => {
   const { state, ceiling } = start({ perOrganization: 1000, inAll: 0 });
   const ownerIds = Array.from({ length: 1000 }, () => 'w');
@@ -113,7 +133,11 @@ test('imports have no limit of their own accord, and exports have', async () => 
   const { state, ceiling } = startWith({});
   const admit = (kind: TransferKind) =>
     ceiling.admit({ kind, what: `${kind}Wallet`, organizationId: 'a', ownerIds: ['w'] });
-  for (let call = 0; call < 1000; call += 1) await admit('import');
+  for (let call = 0; call < 1000; call += 1) {
+    await admit('import');
+    // As many in a second as are shown one by one.
+    state.nowMs += 20;
+  }
   for (let call = 0; call < 60; call += 1) await admit('export');
   await expect(admit('export')).rejects.toMatchObject({ code: 'TOO_MANY_EXPORTS' });
   expect(state.lines.filter(({ msg }) => msg === 'import')).toHaveLength(1000);

@@ -1,10 +1,11 @@
 import { KeyringError } from '../errors.ts';
-import { type Log, logToStandardError, RefusalLog } from '../log.ts';
+import { BoundedLog, type Log, logToStandardError, RefusalLog } from '../log.ts';
 import {
   DEFAULT_LIMITS,
   type KeyringLimits,
   KIT_LIMITS,
   type TransferGate,
+  type TransferKind,
   type TransferLimits,
   type Transfers,
 } from './limits.ts';
@@ -50,7 +51,7 @@ export interface CeilingParts {
 /** Counts exports and imports, each kind by its own limits, and of the exports the recovery kits (docs/decisions/0059). */
 export class Ceilings implements TransferGate {
   readonly #ceilings: Readonly<Record<Counted, Ceiling>>;
-  readonly #log: Log;
+  readonly #logs: Readonly<Record<TransferKind, Log>>;
 
   constructor({ exportLimits = DEFAULT_LIMITS.export, importLimits }: KeyringLimits = {}, parts: CeilingParts = {}) {
     // An operator who wants no limit of exports wants none of kits.
@@ -58,7 +59,10 @@ export class Ceilings implements TransferGate {
       perOrganization: exportLimits.perOrganization === 0 ? 0 : KIT_LIMITS.perOrganization,
       inAll: exportLimits.inAll === 0 ? 0 : KIT_LIMITS.inAll,
     };
-    this.#log = parts.log ?? logToStandardError;
+    const log = parts.log ?? logToStandardError;
+    // Imports have no limit unless one is set, and must not push lines about exports out of a log.
+    const imports = new BoundedLog('imports not shown one by one', log, parts.nowMs);
+    this.#logs = { export: log, import: (line) => imports.write(line) };
     this.#ceilings = {
       export: new Ceiling('export', exportLimits, parts),
       kit: new Ceiling('kit', kitLimits, parts),
@@ -78,7 +82,7 @@ export class Ceilings implements TransferGate {
     for (const ceiling of ceilings) ceiling.check(wanted);
     for (const ceiling of ceilings) ceiling.count(wanted);
     const held = kit && { ...kit, recipients: kit.recipients.join(' ') };
-    for (const ownerId of ownerIds) this.#log({ msg: kind, what, organizationId, ownerId, ...held });
+    for (const ownerId of ownerIds) this.#logs[kind]({ msg: kind, what, organizationId, ownerId, ...held });
   }
 }
 

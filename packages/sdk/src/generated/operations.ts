@@ -5677,7 +5677,7 @@ export interface OperationMethods {
   ): Promise<GetPolicyEvaluationsResponse>;
   /** The public side of one private key. */
   getPrivateKey(parameters: GetPrivateKeyParameters, options?: QueryOptions): Promise<GetPrivateKeyResponse>;
-  /** A recovery kit, and with `piece` (from 0) one piece of its file in base64. The pieces one after the other are the file. */
+  /** A recovery kit, and with `piece` (from 0) one piece of its file in base64, for members of the root quorum. The pieces one after the other are the file. */
   getRecoveryKit(parameters: GetRecoveryKitParameters, options?: QueryOptions): Promise<GetRecoveryKitResponse>;
   /** What became of a transaction that was sent: whether a node has it, a block, or why it failed. */
   getSendTransactionStatus(

@@ -99,6 +99,27 @@ test.each([true, false])('a key whose 30 days are over is destroyed by name (--n
   expect(await one.fact('rotation')).toBeUndefined();
 });
 
+test('no key is destroyed while a backup runs, which may need it and is recorded only at its end', async () => {
+  const old = await current();
+  // Its snapshot is from before the rotation.
+  const { lockBackups } = await import('./lock.ts');
+  const { openBeside } = await import('./beside.ts');
+  const lock = await lockBackups(one.config.databaseUrl);
+  const running = await openBeside(one.config, 'backup');
+  await one.rotate();
+  await expect(one.retire(old, true)).rejects.toThrow('another `custos backup` is running');
+  expect((await one.ring()).ids).toContain(old);
+  expect(await one.fact('rotation')).toBeUndefined();
+  const record = { takenAtMs: Date.now(), rootKeyIds: [old], place: '/backups/one.age' };
+  await one.putFact('backup:1', JSON.stringify(record));
+  await running.close();
+  await lock.release();
+  await expect(one.retire(old, true)).rejects.toThrow('is still needed by backup 1');
+  await one.write("DELETE FROM deployment WHERE name = 'backup:1'");
+  await one.retire(old, true);
+  expect((await one.ring()).ids).not.toContain(old);
+});
+
 test('a refusal leaves no record, and a root key that was changed meanwhile stays', async () => {
   const old = await current();
   await one.rotate();

@@ -11,7 +11,7 @@ import { openBeside, writeBeside } from './beside.ts';
 import { changeRing, cleanRing, removeRootKey } from './change-ring.ts';
 import { doubtByDatabase, doubtOf, readTimes } from './clock.ts';
 import { type ExpiredKeys, findExpiredKeys, removeExpiredKeys, unlessAsked } from './expired-keys.ts';
-import { lockRotations, type RotationLock } from './lock.ts';
+import { lockBackups, lockRotations, type RotationLock } from './lock.ts';
 import { openKeyringBeside } from './open-keyring.ts';
 import {
   dropRecord,
@@ -75,7 +75,8 @@ export async function retireKey(config: Config, options: RetireOptions): Promise
         throw new StartError('the database is under no root key yet: start the service first');
       const keyring = await openKeyringBeside(storage, config);
       try {
-        return await retireAlone({ storage, keyring, lock, ring: config.rootKey, recorded }, options);
+        const holdBackups = () => keepBackupsAway(config);
+        return await retireAlone({ storage, keyring, lock, ring: config.rootKey, recorded, holdBackups }, options);
       } finally {
         await keyring.close();
       }
@@ -94,6 +95,15 @@ interface Retirement {
   readonly ring: string;
   /** The root key that the database is under. */
   readonly recorded: string;
+  readonly holdBackups: () => Promise<Pick<RotationLock, 'release'>>;
+}
+
+/** A backup is recorded when it is whole, and may have begun before the rotation: nobody knows of it until then. */
+async function keepBackupsAway(config: Config): Promise<Pick<RotationLock, 'release'>> {
+  if (config.databaseUrl !== undefined) return await lockBackups(config.databaseUrl);
+  // The embedded database is opened with a lock file, which is the one of that command.
+  const storage = await openBeside(config, 'backup');
+  return { release: () => storage.close() };
 }
 
 async function retireAlone(parts: Retirement, options: RetireOptions): Promise<Retired | undefined> {
@@ -135,19 +145,27 @@ async function retireAlone(parts: Retirement, options: RetireOptions): Promise<R
     await installation.put('retired_root_keys', JSON.stringify([...new Set([...earlier, keyId])]));
     await takeRecord(store, record, rotation);
   });
+  let backups: Pick<RotationLock, 'release'> | undefined;
   try {
     await waitForProcesses(storage, lock, rotation, options);
+    // A key that stays in the ring for 30 days can come back for such a backup.
+    if (isNow) backups = await parts.holdBackups();
     await requireUnused(storage, keyId);
     await lock.requireHeld();
   } catch (error) {
+    await backups?.release();
     // The ring is as it was. What an interrupted run left is for the next one.
     if (!isInterrupted) await dropRecord(storage, rotation).catch(() => {});
     throw error;
   }
-  const { ids: held, retired = [] } = await keyring.refreshRing();
-  if (held.includes(keyId) || retired.some(({ id }) => id === keyId)) {
-    if (isNow) await removeRootKey(keyring, keyId, say);
-    else await changeRing(() => keyring.retireRootKey(keyId, retirement?.atMs), say);
+  try {
+    const { ids: held, retired = [] } = await keyring.refreshRing();
+    if (held.includes(keyId) || retired.some(({ id }) => id === keyId)) {
+      if (isNow) await removeRootKey(keyring, keyId, say);
+      else await changeRing(() => keyring.retireRootKey(keyId, retirement?.atMs), say);
+    }
+  } finally {
+    await backups?.release();
   }
   const leftovers = await cleanRing(ring, say);
   await writeBeside(storage, async (store) => {

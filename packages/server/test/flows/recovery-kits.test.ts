@@ -193,6 +193,33 @@ describe.each(DATABASES)('recovery kits on %s', (database) => {
     expect((await makeKit(child)).walletIds).toEqual([theirs.walletId]);
   });
 
+  test('only the root quorum fetches the file: no other user, no user of the parent, no read session', async () => {
+    const child = await createSubOrganization(parent, aName('child'));
+    await newWallet(child);
+    const { recoveryKitId } = await makeKit(child);
+    const wanted = { recoveryKitId, piece: 0 };
+    expect((await child.query('get_recovery_kit', wanted)).status).toBe(200);
+    const plain = await createUser(child, 'plain');
+    const { organizationId } = child;
+    const refused = [403, 'REQUEST_NOT_AUTHORIZED'];
+    expect(outcome(await plain.query('get_recovery_kit', wanted))).toEqual(refused);
+    expect(outcome(await parent.query('get_recovery_kit', { ...wanted, organizationId }))).toEqual(refused);
+    // What is no secret they may all see.
+    for (const reader of [plain, parent]) {
+      const { body } = await reader.query('get_recovery_kit', { recoveryKitId, organizationId });
+      expect(body.recoveryKit).toMatchObject({ recoveryKitId, walletCount: 1 });
+    }
+    const { session } = await child.run('create_read_only_session', {});
+    const read = (parameters: object) =>
+      fetch(`${server.baseUrl}/public/v1/query/get_recovery_kit`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'X-Session': session },
+        body: JSON.stringify({ organizationId, ...parameters }),
+      });
+    expect((await read({ recoveryKitId })).status).toBe(200);
+    expect((await read(wanted)).status).toBe(403);
+  });
+
   test('approvers read every recipient in full', async () => {
     const { first, second, needTwo } = await council();
     await newWallet(first);
