@@ -1,3 +1,4 @@
+import { InstallationReader } from '../core/store/installation.ts';
 import { isViolation } from '../storage/integrity/apart.ts';
 import type { Storage } from '../storage/storage.ts';
 import { RestorationReader } from './store.ts';
@@ -31,8 +32,12 @@ export class FenceFollower {
       integrity.refuse({ table: 'restoration', organizationId: undefined, row, because: 'set' });
     try {
       const all = await restorations.all();
-      // Whoever deletes the record so that the fence is down must know of the other trace too (the threat model says so).
-      if (all.length === 0 && fence.doubt !== undefined && (await restorations.wasRestored())) throw missing('any');
+      // A process that has seen a record knows it is gone. One that starts finds the other traces (the threat model names them).
+      if (fence.doubt !== undefined) {
+        const newest = await read(InstallationReader).get('newest_restoration');
+        if (newest !== undefined && all.every(({ id }) => id !== newest)) throw missing(newest);
+        if (all.length === 0 && (await restorations.wasRestored())) throw missing('any');
+      }
       const open = all.filter(({ acceptedAtMs }) => acceptedAtMs === undefined).at(-1);
       const accepted = open === undefined ? new Set<string>() : await this.#acceptedFor(open.id);
       for (const id of fence.load(all, accepted)) missing(id);

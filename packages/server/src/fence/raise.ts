@@ -1,3 +1,4 @@
+import { InstallationStore } from '../core/store/installation.ts';
 import { randomId } from '../lib/ids.ts';
 import type { Stores } from '../storage/stores.ts';
 import { RestorationStore } from './store.ts';
@@ -21,8 +22,9 @@ export async function raiseFence(
   { backupId, snapshotAtMs, restoredAtMs, exhaust }: RestoredBackup,
 ): Promise<void> {
   const before = (await store(RestorationStore).all()).at(-1)?.restoredAtMs ?? 0;
+  const id = randomId();
   await store(RestorationStore).insert({
-    id: randomId(),
+    id,
     backupId,
     snapshotAtMs,
     // A clock that is behind must not let in what was issued before the snapshot, and the newest restore is the last one.
@@ -31,5 +33,6 @@ export async function raiseFence(
     acceptedAtMs: undefined,
     acceptedBy: undefined,
   });
+  await store(InstallationStore).put('newest_restoration', id);
   await store(RestorationStore).refuseOlderPrograms();
 }

@@ -81,10 +81,25 @@ describe.each(DATABASES)('the record of a restore on %s', (database) => {
     await service.restart();
     expect([await isFenced(), service.app.storage.fence.doubt]).toEqual([true, 'not-genuine']);
     expect((await service.root.query('whoami')).status).toBe(200);
-    // Whoever removes the other trace too has lifted it, as the threat model says.
+    // Whoever removes the other traces too has lifted it, as the threat model says.
     await stranger.run("UPDATE schema_migration SET compatibility = 'expand' WHERE name LIKE '0029%'");
     await service.restart();
+    expect(await isFenced()).toBe(true);
+    await stranger.run("DELETE FROM deployment WHERE name = 'newest_restoration'");
+    await service.restart();
     expect(await isFenced()).toBe(false);
+  });
+
+  test('that is deleted beside an earlier one that was accepted holds everything too', async () => {
+    const { service, stranger, isFenced } = await open();
+    await restore(service);
+    await accept(service);
+    await restore(service);
+    expect(await isFenced()).toBe(true);
+    await stranger.run('DELETE FROM restoration WHERE accepted_at_ms IS NULL');
+    await service.restart();
+    expect([await isFenced(), service.app.storage.fence.doubt]).toEqual([true, 'not-genuine']);
+    await expect(acceptRestore(service.app.config, { confirm: async () => true })).rejects.toThrow('or is missing');
   });
 
   test('that was accepted and is deleted still refuses in a service that runs', async () => {

@@ -14,6 +14,7 @@ import { Reader } from '../../storage/store.ts';
  * `integrity` says whether rows are marked and whether they have to be; the key ring of each machine has the last word.
  * `integrity_rotation` says how far another integrity key is in taking the place of the one in use.
  * `restored` names the last restore of a backup: a process that finds another one than at its start remembers what was before.
+ * `newest_restoration` is the id of the last row of restorations: where that row is missing, somebody else deleted it.
  */
 export type InstallationFact =
   | 'root_key_id'
@@ -26,7 +27,8 @@ export type InstallationFact =
   | 'feed_key'
   | 'integrity'
   | 'integrity_rotation'
-  | 'restored';
+  | 'restored'
+  | 'newest_restoration';
 
 /** A running service process, and what it last said about a rotation; JSON in a row of its own. */
 export interface ServiceProcess {
