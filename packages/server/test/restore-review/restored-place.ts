@@ -55,9 +55,9 @@ export class RestoredPlace implements AsyncDisposable {
   }
 
   /** As if it had been restored a while ago: what is signed right after a restore is refused as a body of before. */
-  async raiseFence(agoMs = HOUR_MS): Promise<void> {
+  async raiseFence(agoMs = HOUR_MS, snapshotAtMs?: number): Promise<void> {
     const atMs = Date.now() - agoMs;
-    const times = { snapshotAtMs: Math.min(this.takenAtMs, atMs), restoredAtMs: atMs };
+    const times = { snapshotAtMs: snapshotAtMs ?? Math.min(this.takenAtMs, atMs), restoredAtMs: atMs };
     const storage = await openBeside(this.config, 'restore');
     const keyring = await openKeyringBeside(storage, this.config);
     try {

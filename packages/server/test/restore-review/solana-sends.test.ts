@@ -117,6 +117,28 @@ describe.each(DATABASES)('Solana sends of a restored database on %s', (database)
     }
   });
 
+  test('a backup that says it is younger than it is does not hide what landed', async () => {
+    node.chain.isDown = true;
+    const id = await send(10);
+    await lost.kill();
+    await using restored = await RestoredPlace.copyOf(lost);
+    node.chain.isDown = false;
+    await lost.start();
+    await becomes(lost, id, 'INCLUDED');
+    await lost.kill();
+
+    // The machine that made the backup had another clock, or somebody else wrote what it says of itself.
+    await restored.raiseFence(0, Date.now() + HOUR_MS / 2);
+    node.chain.grow(400);
+    node.chain.timeOf = () => Date.now() + HOUR_MS;
+    const reviewed = await restored.review();
+    expect(verdictsOf(reviewed.findings)).toEqual({ [id]: ['landed', 'record'] });
+    expect(await restored.accept()).toMatchObject({ settled: 1, held: 0 });
+    await using service = await TestServer.start({ dataDir: restored.dataDir, env: restored.environment });
+    await becomes(service, id, 'INCLUDED');
+    expect(landed(10)).toHaveLength(1);
+  });
+
   test('while its chain is away a send is held, and is settled when that is back', async () => {
     node.chain.isDown = true;
     const id = await send(10);

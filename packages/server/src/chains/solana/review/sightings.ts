@@ -60,8 +60,12 @@ class PayerReview {
     await Promise.all(this.#lane.sends.map((send) => this.#bySignature(send)));
     if (this.#left().length === 0) return;
     const { caip2, lane, snapshotAtMs } = this.#lane;
-    const signed = this.#left().flatMap(({ attempts }) => attempts.map(({ signedAtMs }) => signedAtMs));
-    const sinceMs = Math.min(snapshotAtMs, ...signed) - CLOCKS_DIFFER_MS;
+    // Of one that the backup has not signed, since it was asked for: nobody vouches for the time that a backup says it is of, and
+    // what is not found here may be sent again.
+    const begun = this.#left().flatMap(({ attempts, createdAtMs }) =>
+      attempts.length === 0 ? createdAtMs : attempts.map(({ signedAtMs }) => signedAtMs),
+    );
+    const sinceMs = Math.min(snapshotAtMs, ...begun) - CLOCKS_DIFFER_MS;
     const list = await this.#parts.history.signatures(lane, sinceMs);
     if (list === 'none') return this.giveUp(`no node of ${caip2} answers with what ${lane} has signed`, true);
     if (list === 'forgotten') {
