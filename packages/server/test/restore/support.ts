@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { ageLines } from '../../src/backup/archive/age-keys.ts';
-import type { ArchiveValue, ContentPart, WrittenPart } from '../../src/backup/archive/parts.ts';
+import type { ArchiveValue, ContentPart, SnapshotFacts, WrittenPart } from '../../src/backup/archive/parts.ts';
 import { readArchive } from '../../src/backup/archive/read.ts';
 import { writeArchive } from '../../src/backup/archive/write.ts';
 import { openSnapshot, snapshotTables } from '../../src/backup/snapshot/open.ts';
@@ -214,13 +214,14 @@ interface ArchiveTable {
 export async function rewritten(
   { archive, key, folder }: BackedUp,
   change: (part: ContentPart, table: ArchiveTable | undefined) => ContentPart | undefined,
+  facts: Partial<SnapshotFacts> = {},
 ): Promise<string> {
   const identities = ageLines(readFileSync(key.file, 'utf8'));
   async function* parts(): AsyncGenerator<WrittenPart> {
     let table: ArchiveTable | undefined;
     for await (const part of readArchive(createReadStream(archive), identities)) {
       if (part.part === 'table') table = part;
-      if (part.part === 'end') yield { part: 'end', facts: part.manifest };
+      if (part.part === 'end') yield { part: 'end', facts: { ...part.manifest, ...facts } };
       else {
         const changed = change(part, table);
         if (changed !== undefined) yield changed;

@@ -263,6 +263,23 @@ describe('a file that is not whole', () => {
     for (const bytes of wrong) expect(await refusal(read(bytes))).toMatch(/damaged or was cut off/);
   });
 
+  test('is refused with a line that is longer than any row, before that is looked at', async () => {
+    const [first, second] = gunzipSync(await opened(await written()))
+      .toString()
+      .split('\n');
+    const long = [Buffer.from('{"rows":[[]'), Buffer.alloc(65 * 1024 * 1024, ',[]'), Buffer.from(']}\n')];
+    const bomb = await encrypted(gzipSync(Buffer.concat([Buffer.from(`${first}\n${second}\n`), ...long])));
+    expect(bomb.length).toBeLessThan(1024 * 1024);
+    expect(await refusal(read(bomb))).toMatch(/a line has no end/);
+  });
+
+  test('is refused with a time that is none', async () => {
+    const later = await written(
+      content().map((part) => (part.part === 'end' ? { ...part, facts: { ...facts, snapshotAtMs: 9e15 } } : part)),
+    );
+    expect(await refusal(read(later))).toMatch(/the part "end" is not as it should be/);
+  });
+
   test('is refused when it is no backup', async () => {
     expect(await refusal(read(Buffer.alloc(0)))).toBe('the backup is empty');
     expect(await refusal(read(Buffer.from('SQLite format 3\0 and more')))).toMatch(/no backup of Custos/);

@@ -4,8 +4,11 @@ import type { ArchivedRing, ArchiveHeader, ArchiveValue, ContentPart, Manifest, 
 
 // A line of an archive is an object with one member, which is named as its part.
 
-/** A row is in one line, and no row of ours has a hundredth of this. */
-export const LINE_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * A row is in one line, and no row of ours has half of this. What a line says takes up to fifteen times its bytes in memory: were
+ * lines much longer, an archive of a megabyte that somebody else made could exhaust the machine.
+ */
+export const LINE_BYTES_MAX = 64 * 1024 * 1024;
 
 export function encodeLine(part: ContentPart | { readonly part: 'end'; readonly manifest: Manifest }): Buffer {
   return Buffer.from(`${JSON.stringify(contentOf(part))}\n`);
@@ -90,6 +93,8 @@ function requireShape<T>(value: unknown, isShape: (value: unknown) => value is T
 type Shape<T> = T & Record<string, unknown>;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+/** That a Date can hold: others would fail wherever they are shown. */
+const isTime = (value: unknown): value is number => isCount(value) && value <= 8.64e15;
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isList = <T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] =>
   Array.isArray(value) && value.every(isItem);
@@ -99,7 +104,7 @@ const isHeader = (value: unknown): value is Shape<ArchiveHeader> =>
   isCount(value.format) &&
   isText(value.id) &&
   isText(value.version) &&
-  isCount(value.madeAtMs) &&
+  isTime(value.madeAtMs) &&
   (value.databaseKind === 'sqlite' || value.databaseKind === 'postgres') &&
   isList(value.migrations, isMigration);
 
@@ -129,7 +134,7 @@ const isManifest = (value: unknown): value is Shape<Manifest> =>
   isList(value.tables, isSum) &&
   isCount(value.rows) &&
   typeof value.hasKeys === 'boolean' &&
-  isCount(value.snapshotAtMs) &&
+  isTime(value.snapshotAtMs) &&
   isText(value.position) &&
   isTexts(value.rootKeyIds) &&
   isTexts(value.integrityKeyIds) &&

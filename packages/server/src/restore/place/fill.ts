@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ArchivedRing, ArchiveHeader, ArchivePart, ArchiveRow, Manifest } from '../../backup/archive/parts.ts';
 import { PROCESS } from '../../core/store/installation.ts';
+import { LIMITS } from '../../lib/limits.ts';
 import { printable } from '../../lib/printable.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { columnsOf } from '../../storage/integrity/columns.ts';
@@ -61,9 +62,21 @@ export async function fill(
   const filling = new Filling(tables, columns, header, say);
   for await (const part of parts) await filling.take(part);
   const filled = await filling.end();
+  requirePast(filled.manifest, nowMs);
   await tables.settle();
   await migrateUnused(db, kind, nowMs);
   return filled;
+}
+
+/**
+ * Whoever restores refuses what was issued before the restore, by this clock or that of the backup. Where the former is behind,
+ * what ran before would run again; where the latter was ahead, nothing would be accepted until then.
+ */
+function requirePast({ snapshotAtMs }: Manifest, nowMs: number): void {
+  if (snapshotAtMs <= nowMs + LIMITS.liveAfterMs) return;
+  throw new StartError(
+    `the backup says that it was made at ${new Date(snapshotAtMs).toISOString()}, and the clock of this machine says ${new Date(nowMs).toISOString()}: set the clock if it is behind, or use another backup; nothing was changed`,
+  );
 }
 
 class Filling {
