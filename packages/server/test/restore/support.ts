@@ -158,7 +158,7 @@ export async function restoreInto(
 export type Dump = Readonly<Record<string, readonly string[]>>;
 
 /** Whatever a restore, or a process, writes about itself. */
-const OWN_FACTS = /^(process:|probe:|backup:|restored$|change_number$|feed_eras$)/;
+const OWN_FACTS = /^(process:|probe:|backup:|restored$|newest_restoration$|change_number$|feed_eras$)/;
 
 /** What a restore has to bring back byte for byte. */
 export async function dump(config: Config): Promise<Dump> {
