@@ -81,6 +81,7 @@ export async function startService(config: Config, launched?: LaunchedKeyring): 
       isKnown: (restored) => {
         opened = { restored };
       },
+      onRestored: endRestored,
     },
     onIdleError: (error) => log.warn({ reason: error.message }, 'idle database connection lost'),
     onWaiting: (what) => log.warn(`waiting ${what}`),

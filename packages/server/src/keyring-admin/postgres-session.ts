@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { errorText } from '../lib/error-text.ts';
 import { StartError } from '../lib/start-error.ts';
+import { COMMAND_SESSIONS } from '../storage/postgres/session-names.ts';
 
 const CONNECT_MS_MAX = 3000;
 /** For a server that neither answers nor hangs up. */
@@ -11,7 +12,7 @@ export async function connectPostgres(url: string): Promise<Client> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'custos',
+    application_name: COMMAND_SESSIONS,
     connectionTimeoutMillis: CONNECT_MS_MAX,
     query_timeout: ANSWER_MS_MAX,
     keepAlive: true,

@@ -7,7 +7,7 @@ import { migrate } from './migrate.ts';
 import { bringUp } from './postgres/bring-up.ts';
 import { brokenIndex, Retry, translate, unavailable } from './postgres/errors.ts';
 import { GatheredReads } from './postgres/gathered-reads.ts';
-import { SessionPool, serverTimeoutMs } from './postgres/pool.ts';
+import { type OpenedDatabase, type PoolOptions, SessionPool, serverTimeoutMs } from './postgres/pool.ts';
 import { pinnedSearchPath } from './postgres/search-path.ts';
 import type { Borrowed, Session } from './postgres/session.ts';
 import type { Schema } from './schema.ts';
@@ -47,6 +47,8 @@ export interface AnnouncedProcess {
   readonly state: string;
   /** Called in the transaction that makes it known, with the last restore of a backup into this database. */
   readonly isKnown: (restored: string | undefined) => void;
+  /** Called when a new connection finds that a backup was restored since then. It serves nobody. */
+  readonly onRestored: () => void;
 }
 
 /** Shared with whoever fills tables that no service uses yet. */
@@ -60,6 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, waitMs = 0, nowMs, onWaiting = () => {} } = options;
   const integrity = new Integrity(options.dataModel.tables);
   let searchPath: string | undefined;
+  let opened: OpenedDatabase | undefined;
   await bringUp({ url, waitMs, onWaiting }, async (client) => {
     searchPath = await pinnedSearchPath(client, url);
     if (searchPath !== undefined) await client.query(`SET LOCAL search_path TO ${searchPath}`);
@@ -70,16 +73,20 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     const db = kyselyOver('postgres', flavour, execute);
     await migrate(db, 'postgres', nowMs);
     // Whoever exchanges the tables waits for this transaction, and finds the process or is done before it begins.
-    if (options.process !== undefined) await announce(db, options.process);
+    if (options.process !== undefined) opened = await announce(db, options.process);
     integrity.knowColumns(await columnsOf(db, 'postgres'));
   });
-  return new PostgresStorage(options, integrity, searchPath);
+  return new PostgresStorage(options, integrity, { searchPath, opened });
 }
 
-async function announce(db: Kysely<Schema>, { name, state, isKnown }: AnnouncedProcess): Promise<void> {
+async function announce(
+  db: Kysely<Schema>,
+  { name, state, isKnown, onRestored }: AnnouncedProcess,
+): Promise<OpenedDatabase> {
   await db.insertInto('deployment').values({ name, value: state }).execute();
   const last = await db.selectFrom('deployment').select('value').where('name', '=', 'restored').executeTakeFirst();
   isKnown(last?.value);
+  return { restored: last?.value, onRestored };
 }
 
 class PostgresStorage implements Storage {
@@ -101,14 +108,14 @@ class PostgresStorage implements Storage {
   constructor(
     { url, poolSize, dataModel, timeoutMs = TIMEOUT_MS, turnWaitMs = timeoutMs, onIdleError }: PostgresOptions,
     integrity: Integrity,
-    searchPath: string | undefined,
+    place: Pick<PoolOptions, 'searchPath' | 'opened'>,
   ) {
     this.integrity = integrity;
     this.#dataModel = dataModel;
     const rules = new UniqueRules(dataModel.tables);
     const forReads = Math.max(1, Math.round(poolSize * READ_SHARE));
     const explain = (error: unknown): unknown => rules.explain(error, brokenIndex);
-    const common = { url, timeoutMs, onIdleError, explain, searchPath };
+    const common = { url, timeoutMs, onIdleError, explain, ...place };
     this.#timeoutMs = timeoutMs;
     this.#turnWaitMs = turnWaitMs;
     this.#reads = new SessionPool('read', { ...common, size: forReads });

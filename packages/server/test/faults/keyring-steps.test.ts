@@ -25,7 +25,7 @@ const KILLS = times(2);
 const KILLS_MAX = 40;
 const isLong = KILLS > 2;
 /** To look without a pause would take a core from the command that is looked at. */
-const LOOK_EVERY_MS = 4;
+const LOOK_EVERY_MS = 1;
 
 const TABLES = [
   ...new Set(['deployment', 'organization', ...sealedColumns(dataModel.tables).map(({ table }) => table)]),
@@ -171,9 +171,12 @@ describe.each(DATABASES)('killed whenever it has stored something on %s', { time
     if (n > KILLS) expect((await custos(server, 'retire', old, '--yes')).code).toBe(0);
     expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([old]);
     await expectAllOpen(server);
-    // What it has to do is done with the first change, that of the ring.
-    await killAtChange(server, 1, ['keyring', 'unretire', old]);
-    await expectAllOpen(server);
+    // The first change is a file beside the ring, the second one the ring itself, and then all is done.
+    for (let change = 1; change <= 2; change += 1) {
+      await killAtChange(server, change, ['keyring', 'unretire', old]);
+      await expectAllOpen(server);
+      if ((await keyState(server.dataDir, server.databaseUrl)).retired.length === 0) break;
+    }
     expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([]);
     await expectWorking();
   });

@@ -3,12 +3,17 @@ import { errorText } from '../../lib/error-text.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { isUnavailable } from '../../storage/postgres/errors.ts';
 import { connectionConfig } from '../../storage/postgres/pool.ts';
+import { COMMAND_SESSIONS } from '../../storage/postgres/session-names.ts';
 
 const CONNECT_MS_MAX = 3000;
 
 /** A session that may take as long as it takes. */
 export async function connectForLong(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ ...connectionConfig(url), connectionTimeoutMillis: CONNECT_MS_MAX });
+  const client = new pg.Client({
+    ...connectionConfig(url),
+    application_name: COMMAND_SESSIONS,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+  });
   // Its statements fail too, and an 'error' that nobody hears would end the process.
   client.on('error', () => {});
   try {

@@ -3,6 +3,7 @@ import { PROCESS } from '../../core/store/installation.ts';
 import { lockRotations, type RotationLock } from '../../keyring-admin/lock.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { ADMIN_LOCK } from '../../storage/postgres/bring-up.ts';
+import { POOL_SESSIONS } from '../../storage/postgres/session-names.ts';
 import { connectForLong, explainPostgres } from '../place/postgres-connection.ts';
 import { PostgresPlace } from '../place/postgres-place.ts';
 import { quoted } from '../place/postgres-tables.ts';
@@ -16,6 +17,7 @@ const RESTORE_LOCK = 4_715_820_034;
 /** The server may take a moment to notice that the process of an earlier run was killed. */
 const TRIES_MAX = 20;
 const TRY_EVERY_SECONDS = 0.05;
+const ENDED_TRIES_MAX = 200;
 /** How long others who use the tables are waited for. */
 const LOCK_SECONDS = 10;
 
@@ -101,6 +103,7 @@ export class PostgresTarget implements Target<PostgresPlace> {
       await at('kept');
       await move(client, { from: place.schema, to: this.#schema, tables, like: place.schema });
       await client.query(`DROP SCHEMA ${place.schema}`);
+      if (old.length > 0) await endSessions(client);
       await at('moved');
       const { command } = await client.query('COMMIT');
       if (command !== 'COMMIT') throw new Error('the exchange was rolled back');
@@ -133,6 +136,27 @@ export class PostgresTarget implements Target<PostgresPlace> {
   async release(): Promise<void> {
     await this.#rotations.release();
     await this.#client.end().catch(() => {});
+  }
+}
+
+/**
+ * A process that stood still when it was looked for would go on in the new tables with what it remembers of the old ones. The
+ * tables are locked: a session that it opens from now on waits for the exchange, and then finds that there was one.
+ */
+async function endSessions(client: pg.Client): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    await client.query('SELECT pg_stat_clear_snapshot()');
+    const { rows } = await client.query(
+      `SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND usename = current_user AND application_name = $1 AND pid <> pg_backend_pid()`,
+      [POOL_SESSIONS],
+    );
+    if (rows.length === 0) return;
+    if (tries === ENDED_TRIES_MAX)
+      throw new StartError(
+        `the PostgreSQL server does not end the sessions of another Custos process (${rows.map(({ pid }) => pid).join(', ')}): end them (pg_terminate_backend), and run this again; nothing was changed`,
+      );
+    await client.query('SELECT pg_sleep($1)', [TRY_EVERY_SECONDS]);
   }
 }
 

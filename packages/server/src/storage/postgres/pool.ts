@@ -4,6 +4,7 @@ import { isTimeout, translate, unavailable } from './errors.ts';
 import { Lending } from './lending.ts';
 import { types } from './rows.ts';
 import { Session } from './session.ts';
+import { POOL_SESSIONS } from './session-names.ts';
 
 /**
  * How long a connection is waited for: a share of the time, but not too little to connect. A new one that takes longer is
@@ -24,14 +25,23 @@ export interface PoolOptions {
   readonly onIdleError: (error: Error) => void;
   /** Where each session looks for objects; as the server has it where undefined. */
   readonly searchPath: string | undefined;
+  /** Of a service: sessions with any other database than this one serve nobody. */
+  readonly opened: OpenedDatabase | undefined;
   /** What the failure of a statement means; itself, where it has no other meaning. */
   readonly explain: (error: unknown) => unknown;
+}
+
+/** The database that a service began with. */
+export interface OpenedDatabase {
+  /** The last restore of a backup into it. */
+  readonly restored: string | undefined;
+  readonly onRestored: () => void;
 }
 
 /** What every connection of this program has in common. */
 export const connectionConfig = (url: string): pg.ClientConfig => ({
   connectionString: url,
-  application_name: 'custos',
+  application_name: POOL_SESSIONS,
   keepAlive: true,
   types,
 });
@@ -45,7 +55,7 @@ export class SessionPool {
   readonly #explain: (error: unknown) => unknown;
   #timeouts = 0;
 
-  constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError, explain, searchPath }: PoolOptions) {
+  constructor(name: PoolLoad['pool'], { url, size, timeoutMs, onIdleError, explain, searchPath, opened }: PoolOptions) {
     this.#explain = explain;
     const acquireMs = Math.min(timeoutMs, Math.max(ACQUIRE_MS_MIN, timeoutMs * ACQUIRE_SHARE));
     this.#name = name;
@@ -57,7 +67,7 @@ export class SessionPool {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       // Statements of a transaction that do not wait for each other travel together.
       ...{ pipeline: true },
-      ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, { timeoutMs, searchPath }) },
+      ...{ onConnect: (client: pg.PoolClient) => requireServer(client, name, { timeoutMs, searchPath, opened }) },
     } as pg.PoolConfig);
     this.#lending = new Lending({
       connections: this.#pool,
@@ -137,21 +147,28 @@ export class SessionPool {
 /**
  * A standby is behind, nobody knows how far, and a primary that was demoted is one: neither is read nor written. One that
  * takes no writes for another reason is still read.
+ *
+ * A restore ends the sessions of all services (docs/decisions/0063). One that a process of before opens afterwards finds the
+ * trace of the restore here, before anything is asked or written on it by what that process remembers.
  */
 async function requireServer(
   client: pg.PoolClient,
   pool: PoolLoad['pool'],
-  { timeoutMs, searchPath }: Pick<PoolOptions, 'timeoutMs' | 'searchPath'>,
+  { timeoutMs, searchPath, opened }: Pick<PoolOptions, 'timeoutMs' | 'searchPath' | 'opened'>,
 ): Promise<void> {
   const ask = async (text: string) => await client.query({ text, ...{ query_timeout: timeoutMs } });
   const pinned = searchPath === undefined ? undefined : ask(`SET search_path TO ${searchPath}`);
   const asked = ask(
     "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS read_only",
   );
-  const [{ rows }] = await Promise.all([asked, pinned]);
+  const last = opened && ask("SELECT value FROM deployment WHERE name = 'restored'");
+  const [{ rows }, , restored] = await Promise.all([asked, pinned, last]);
   const { standby, read_only } = rows[0] as { standby: boolean; read_only: boolean };
   if (standby) throw readOnly('the PostgreSQL server is a standby');
   if (read_only && pool === 'write') throw readOnly('the PostgreSQL server takes no writes');
+  if (opened === undefined || restored?.rows[0]?.value === opened.restored) return;
+  opened.onRestored();
+  throw new Error('a backup was restored into the database after this process had started');
 }
 
 const readOnly = (message: string): Error => Object.assign(new Error(message), { code: '25006' });
