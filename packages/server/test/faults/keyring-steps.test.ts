@@ -171,11 +171,11 @@ describe.each(DATABASES)('killed whenever it has stored something on %s', { time
     if (n > KILLS) expect((await custos(server, 'retire', old, '--yes')).code).toBe(0);
     expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([old]);
     await expectAllOpen(server);
-    // The first change is a file beside the ring, the second one the ring itself, and then all is done.
-    for (let change = 1; change <= 2; change += 1) {
+    // A file beside the ring is made and written, and takes the place of the ring.
+    const isRetired = async () => (await keyState(server.dataDir, server.databaseUrl)).retired.length > 0;
+    for (let change = 1; change <= KILLS_MAX && (await isRetired()); change += 1) {
       await killAtChange(server, change, ['keyring', 'unretire', old]);
       await expectAllOpen(server);
-      if ((await keyState(server.dataDir, server.databaseUrl)).retired.length === 0) break;
     }
     expect((await keyState(server.dataDir, server.databaseUrl)).retired).toEqual([]);
     await expectWorking();

@@ -9,17 +9,7 @@ import { onPostgres, openTables, runCli } from '../faults/support.ts';
 import { withStorage } from '../fixtures/integrity.ts';
 import { DATABASES, type DatabaseKind } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
-import {
-  BackedUp,
-  backUp,
-  configOf,
-  dump,
-  type EmptyPlace,
-  emptyPlace,
-  letFilesGo,
-  restoreInto,
-  rewritten,
-} from './support.ts';
+import { BackedUp, backUp, configOf, dump, type EmptyPlace, emptyPlace, restoreInto, rewritten } from './support.ts';
 
 const SECONDS = 120_000;
 
