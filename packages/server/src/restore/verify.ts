@@ -40,11 +40,15 @@ export async function verifyDatabase(config: Config, options: VerifyOptions): Pr
   let checked: Checked;
   try {
     const read = storage.read(InstallationReader);
+    if (isLacking && !options.acceptsLostLog) options.report({ check: 'log', file });
     if ((await read.get('root_key_id')) === undefined)
-      throw new StartError('the database is under no root key yet: start the service first');
+      throw new StartError(
+        isLacking
+          ? `the database ${file} lacks its log, and with it everything: restore a backup`
+          : 'the database is under no root key yet: start the service first',
+      );
     const keyring = await openKeyringBeside(storage, config);
     try {
-      if (isLacking && !options.acceptsLostLog) options.report({ check: 'log', file });
       checked = await checkAll(storage, keyring, options);
       if (options.acceptsLostLog) {
         // What was committed last is missing, as after a restore: what was paid may be paid again.
