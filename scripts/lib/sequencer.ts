@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest, by waiting for the most part: last, it would be waited for with nothing else to do. */
-const LONG = /faults|hostile|policy-reference/;
+const LONG = /faults|hostile|policy-reference|test\/(integrity|restore|backup|fence)/;
 
 /** The long ones first, otherwise as usual. */
 export class Sequencer extends BaseSequencer {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
-import { connectPostgres, onPostgres, runCliWith, suspend } from '../faults/support.ts';
+import { connectPostgres, onPostgres, runCliWith } from '../faults/support.ts';
 import { KeyDeployment } from '../fixtures/key-deployment.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { BackedUp, dump, emptyPlace, letFilesGo, newAgeKey, restoreInto, rewritten } from './support.ts';
@@ -184,27 +184,6 @@ describe.each(DATABASES)('a restore on %s refuses, and leaves the database as it
       await client.end();
     }
   });
-});
-
-test('a process of PostgreSQL that stood still during a restore ends when it goes on', {
-  timeout: SECONDS,
-}, async () => {
-  await using made = await BackedUp.make('postgres');
-  const { server } = made;
-  await server.start();
-  const pid = server.pid;
-  await suspend(pid);
-  // It does not answer, and counts as killed.
-  await restoreInto(made.config, made.archive, made.key);
-  const ended = new Promise<void>((resolve) => {
-    const timer = setInterval(() => {
-      if (!server.output.stderr.includes('a backup was restored over the database')) return;
-      clearInterval(timer);
-      resolve();
-    }, 50);
-  });
-  process.kill(pid, 'SIGCONT');
-  await ended;
 });
 
 test('a full disk leaves the database as it was', { timeout: SECONDS }, async () => {
