@@ -119,9 +119,11 @@ describe.each(DATABASES)('with %s', (database) => {
 
     // The lost service goes on: it signs what waited, and raises the fee of what no block takes.
     node.trouble = 'none';
-    const before = node.handed.length;
     await lost.start();
-    await node.handedOver(before + 7);
+    await poll(
+      async () => Object.values(waiting).map(({ value }) => handedFrom(value).length),
+      (counts) => counts.every((count) => count >= 1),
+    );
     await poll(
       async () => handedFrom(underWay.raised.value).length,
       (count) => count >= 2,

@@ -17,9 +17,10 @@ export async function run(launched: LaunchedKeyring | undefined): Promise<void> 
   const config = readConfig(process.env);
   if (config.workers > 1 && cluster.isPrimary) return runWorkers(config);
   const service = await startService(config, launched);
+  // Whoever reads that it listens may stop it in the same moment.
+  stopOnSignal(service);
   if (cluster.isPrimary) await announce(service, config);
   else sendToPrimary(service);
-  stopOnSignal(service);
 }
 
 type Started = Pick<Service, 'baseUrl' | 'created' | 'devInbox' | 'requiresMarks' | 'fencedSince'> &

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
@@ -45,13 +45,15 @@ export async function drillBackup(config: Config, options: DrillOptions): Promis
   const archive = await openArchive(options.file, options.identities);
   try {
     requireKnownSchema(archive.header);
-    const folder = await DrillFolder.make();
+    let folder: DrillFolder | undefined;
     let place: ScratchPlace | undefined;
     const remove = async (): Promise<void> => {
       await place?.remove();
-      folder.remove();
+      folder?.remove();
     };
+    // Before there is anything to remove: an interruption may come in between.
     options.onPlace?.(remove);
+    folder = await DrillFolder.make();
     try {
       place = await makePlace(folder, options.databaseUrl);
       const { manifest, ring } = await place.fill(archive.header, archive.parts, {
@@ -113,12 +115,18 @@ class DrillFolder {
   }
 }
 
+/** Anybody may make a folder, or a link, of that name where temporary files are. */
+const isOwnAndOld = (found: Stats | undefined): boolean =>
+  found?.isDirectory() === true &&
+  found.uid === (process.getuid?.() ?? found.uid) &&
+  found.mtimeMs < Date.now() - LEFT_OVER_MS;
+
 function leftOver(): string[] {
   try {
     const names = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
     return names
       .map((name) => join(tmpdir(), name))
-      .filter((path) => (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) < Date.now() - LEFT_OVER_MS);
+      .filter((path) => isOwnAndOld(lstatSync(path, { throwIfNoEntry: false })));
   } catch {
     return [];
   }
