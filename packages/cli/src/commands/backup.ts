@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os';
 import { CustosError } from '@custos/sdk';
 import type { Backup, BackupProgress } from '@custos/server/admin';
 import { Command, InvalidArgumentError } from 'commander';
@@ -54,7 +53,6 @@ async function make(file: string | undefined, flags: Flags): Promise<void> {
   process.on('SIGXFSZ', () => {});
   const progress = process.stderr.isTTY === true ? new Progress() : undefined;
   const { backup } = await import('@custos/server/admin');
-  giveWay();
   let made: Backup;
   try {
     made = await backup(process.env, {
@@ -72,15 +70,6 @@ async function make(file: string | undefined, flags: Flags): Promise<void> {
   }
   const output = isStream ? process.stderr : process.stdout;
   output.write(`${flags.json === true ? JSON.stringify(made) : (await describe(made)).join('\n')}\n`);
-}
-
-/** To the service on the same machine: it has somebody waiting, and a backup has not. */
-function giveWay(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_LOW);
-  } catch {
-    // Then it takes its share like everybody else.
-  }
 }
 
 function requireOneTarget(file: string | undefined, { to, keep: kept, overwrite, place }: Flags): void {
