@@ -17,7 +17,9 @@ function visitors(organizationId = 'one', turnstile = new Turnstile()) {
     ask: (mode: LockMode, deadlineMs = soon()): Promise<void> => {
       const number = count;
       count += 1;
-      const asked = turnstile.enter({ organizationId, mode }, deadlineMs).then((leave) => void inside.set(number, leave));
+      const asked = turnstile
+        .enter({ organizationId, mode }, deadlineMs)
+        .then((leave) => void inside.set(number, leave));
       // Who still waits when its test is over is refused a minute later, which is nobody's business by then.
       asked.catch(() => {});
       return asked;
