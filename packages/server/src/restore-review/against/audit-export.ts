@@ -20,7 +20,7 @@ const LINE_LENGTH_MAX = 64 * 1024 * 1024;
 
 /**
  * Activities out of lines of JSON: as `list_activities` and `get_activity` answer them, alone or a page at a time, or as the feed
- * tells of them (docs/guides/restore-review.md).
+ * tells of them (docs/guides/disaster-recovery.md#how-differences-are-found).
  */
 export async function* readAuditExport(file: string): AsyncGenerator<ExportedActivity> {
   const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });

@@ -18,7 +18,7 @@ const READ_AT_ONCE = 64;
 
 /**
  * Not final: under way, or held. A held one is neither under way nor over, so that no lane reads it: what became of it before
- * a restore is not known (docs/guides/restore-review.md).
+ * a restore is not known (docs/guides/disaster-recovery.md#how-sends-are-judged).
  */
 const HELD = sql`is_open = 0 AND state IN ('INITIALIZED', 'BROADCASTING')`;
 
