@@ -510,7 +510,7 @@ export const SETTINGS = {
   backupRecipients: setting(
     'CUSTOS_BACKUP_RECIPIENTS',
     '',
-    'Whom `custos backup` encrypts to where the command names nobody: recipients of age (`age1…`) with commas between.',
+    'Recipients that `custos backup` encrypts to if the command names none: age recipients (`age1…`) with commas between.',
     recipients,
   ),
   limitOauthProviders: setting(

@@ -211,12 +211,12 @@ export const ERROR_CODES = {
   FENCED: {
     status: 'FAILED_PRECONDITION',
     meaning:
-      'The database was restored from a backup, and the operator has not accepted that for this organization yet: queries are answered, nothing was done or stored. It does not help to repeat the request before.',
+      'The database was restored from a backup, and the operator has not accepted that for this organization yet. Queries are answered; this request did and stored nothing. Repeating it helps only once the operator has accepted.',
   },
   ISSUED_BEFORE_RESTORE: {
     status: 'FAILED_PRECONDITION',
     meaning:
-      'The body, token, code, invitation or activity is from before the database was restored from a backup and may have been used since: it is refused for ever. The message says from which moment on a new one counts.',
+      'The body, token, code, invitation or activity is from before the database was restored from a backup. It may have been used since, so it is refused for ever. The message says how new a replacement must be.',
   },
   SIGNATURE_MISSING: { status: 'UNAUTHENTICATED', meaning: 'The request carries no stamp.' },
   SIGNATURE_INVALID: {
