@@ -112,7 +112,7 @@ async function write<Table extends keyof Schema>(
   const { held, integrity } = driverOf(db);
   const marked = integrity?.tables.get(table);
   if (integrity === undefined || marked === undefined) throw new Error(`rows of ${table} have no mark to amend`);
-  const next = integrity.marked(table, { ...(row as Row), ...changes });
+  const next = integrity.marked(table, { ...(row as Row), ...changes }, row as Row);
   const columns = [...new Set([...Object.keys(changes), marked.mark])].sort();
   await updating(marked, columns)(db, next as Record<string, unknown>);
   tellSet(db, table, next, row as Row);

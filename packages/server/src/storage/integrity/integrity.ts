@@ -162,12 +162,12 @@ export class Integrity {
     this.#knownMarks -= known.marks.size + 1;
   }
 
-  /** The row with its mark, or as it is where its table has none. */
-  marked<R extends Row>(tableName: string, row: R): R {
+  /** The row with its mark, or as it is where its table has none; `before` is the one in whose place it is written. */
+  marked<R extends Row>(tableName: string, row: R, before?: Row): R {
     const table = this.#tables.get(tableName);
     if (table === undefined) return row;
     const state = this.#state;
-    return { ...row, [table.mark]: state?.isActive === true ? state.marks.of(table, row) : null };
+    return { ...row, [table.mark]: state?.isActive === true ? state.marks.of(table, row, before?.[table.mark]) : null };
   }
 
   /** Whether a row is as it was marked; undefined where it has no mark and needs none. */

@@ -63,16 +63,31 @@ test('what is long is not kept, and older rows make room', () => {
   expect(known.has(PAYMENT, { ...ROW, note: 'x'.repeat(2000) }, columns, 'long')).toBe(false);
   for (let index = 0; index <= 8192; index += 1) known.keep(PAYMENT, ROW, columns, `mark ${index}`);
   expect(known.has(PAYMENT, ROW, columns, 'mark 0')).toBe(false);
-  expect(known.has(PAYMENT, ROW, columns, 'mark 8192')).toBe(true);
+  for (const index of [1, 8192]) expect(known.has(PAYMENT, ROW, columns, `mark ${index}`)).toBe(true);
+});
+
+test('a row that is replaced is forgotten', () => {
+  const known = new KnownRows();
+  known.keep(PAYMENT, ROW, columns, 'mark');
+  expect(known.drop('mark')).toBe(true);
+  expect(known.has(PAYMENT, ROW, columns, 'mark')).toBe(false);
+  for (const mark of ['mark', null, undefined]) expect(known.drop(mark)).toBe(false);
 });
 
 test('marks say the same of known rows as of new ones', () => {
   const marks = new Marks([{ generation: 1, bytes: Buffer.alloc(32, 7) }]);
-  const mark = marks.of(PAYMENT, ROW);
-  for (let times = 0; times < 2; times += 1) {
-    expect(marks.isGenuine(PAYMENT, ROW, columns, mark)).toBe(true);
-    expect(marks.isGenuine(PAYMENT, { ...ROW, amount: 6 }, columns, mark)).toBe(false);
-    expect(marks.isGenuine(table('refund'), ROW, columns, mark)).toBe(false);
-    expect(marks.isGenuine(PAYMENT, ROW, columns, `2${mark.slice(1)}`)).toBe(false);
+  const next = { ...ROW, amount: 7 };
+  for (const [row, other] of [
+    [ROW, next],
+    [next, ROW],
+  ] as const) {
+    // Once as a new row, and once in the place of one that is known.
+    const mark = marks.of(PAYMENT, row, marks.of(PAYMENT, other));
+    for (let times = 0; times < 2; times += 1) {
+      expect(marks.isGenuine(PAYMENT, row, columns, mark)).toBe(true);
+      expect(marks.isGenuine(PAYMENT, other, columns, mark)).toBe(false);
+      expect(marks.isGenuine(table('refund'), row, columns, mark)).toBe(false);
+      expect(marks.isGenuine(PAYMENT, row, columns, `2${mark.slice(1)}`)).toBe(false);
+    }
   }
 });

@@ -13,8 +13,9 @@ interface KnownRow {
 }
 
 /**
- * Rows whose marks were computed, by their marks. A row that is read again is compared with what it was, value by value,
- * which costs a fraction of its mark: a login reads every key of its user twice.
+ * Rows whose marks were verified, by their marks. A row that is read again is compared with what it was, value by value,
+ * which costs a fraction of its mark: a login reads every key of its user twice. New rows are not kept until they are read,
+ * because most are records that nobody reads again.
  */
 export class KnownRows {
   readonly #rows = new Map<string, KnownRow>();
@@ -41,8 +42,16 @@ export class KnownRows {
       // Bytes may be wiped by those who read them, and must not be known as what they have become.
       values.push(value instanceof Uint8Array ? Buffer.from(value) : value);
     }
-    if (this.#rows.size >= ROWS_MAX) this.#rows.clear();
     this.#rows.set(mark, { table, values });
+    for (const oldest of this.#rows.keys()) {
+      if (this.#rows.size <= ROWS_MAX) break;
+      this.#rows.delete(oldest);
+    }
+  }
+
+  /** Forgets a row that is being replaced; false where it was not known. */
+  drop(mark: unknown): boolean {
+    return typeof mark === 'string' && this.#rows.delete(mark);
   }
 }
 

@@ -40,9 +40,10 @@ export class Marks {
     return this.#marksWith;
   }
 
-  of(table: MarkedTable, row: Row): string {
+  /** `before` is the mark of the row in whose place this one is written: what was read again and again will be. */
+  of(table: MarkedTable, row: Row, before?: unknown): string {
     const mark = this.#compute(table, row, table.columns, this.#marksWith);
-    this.#known.keep(table, row, table.columns, mark);
+    if (this.#known.drop(before)) this.#known.keep(table, row, table.columns, mark);
     return mark;
   }
 

@@ -31,7 +31,17 @@ interface Followed {
   isChanged: boolean;
 }
 
-type State = ReadonlyMap<string, Followed>;
+/** What the row of an owner gets at the end of the transaction, together with its digest. */
+interface Touched {
+  readonly owner: Table;
+  readonly key: readonly [string] | readonly [string, string];
+  readonly change: (row: Row) => Row;
+}
+
+interface State {
+  readonly followed: Map<string, Followed>;
+  readonly touched: Map<string, Touched>;
+}
 type Table = keyof Schema & string;
 
 /**
@@ -42,6 +52,7 @@ type Table = keyof Schema & string;
 export class OwnedSets {
   readonly #db: Kysely<Schema>;
   #followed = new Map<string, Followed>();
+  #touched = new Map<string, Touched>();
 
   constructor(db: Kysely<Schema>) {
     this.#db = db;
@@ -49,15 +60,27 @@ export class OwnedSets {
 
   begin(): void {
     this.#followed = new Map();
+    this.#touched = new Map();
   }
 
   /** For a savepoint. */
   mark(): State {
-    return copied(this.#followed);
+    return { followed: copied(this.#followed), touched: new Map(this.#touched) };
   }
 
-  restore(state: State): void {
-    this.#followed = copied(state);
+  restore({ followed, touched }: State): void {
+    this.#followed = copied(followed);
+    this.#touched = new Map(touched);
+  }
+
+  /**
+   * Holds an owner, whose row changes at the end of the transaction: where its digest changes too, both are one write. False
+   * where there is no such row. What nothing in between reads can wait, and what could break a rule of the database cannot.
+   */
+  async touch(owner: Table, key: Touched['key'], change: (row: Row) => Row): Promise<boolean> {
+    if ((await hold(this.#db, owner, keyOf(key) as never)) === undefined) return false;
+    this.#touched.set(nameOfOwner(owner, key), { owner, key, change });
+    return true;
   }
 
   /**
@@ -88,7 +111,7 @@ export class OwnedSets {
   async open(table: Table, ...key: readonly string[]): Promise<void> {
     const set = this.#setOf(table);
     if (set === undefined || this.#followed.has(nameOfSet(set, key))) return;
-    const owner = (await hold(this.#db, set.owner as Table, keyOf(set, key) as never)) as Row | undefined;
+    const owner = (await hold(this.#db, set.owner as Table, keyOf(key) as never)) as Row | undefined;
     const digest = owner && heldDigest(set, owner);
     const known = set.isKept ? this.#integrity?.knownSet(nameOfSet(set, key), digest) : undefined;
     if (known !== undefined) this.#follow(set, key, known);
@@ -120,7 +143,7 @@ export class OwnedSets {
     if (set === undefined) return;
     // Both travel together, and the second sees what the first waited for.
     const [owner, marks] = await together([
-      hold(this.#db, set.owner as Table, keyOf(set, key) as never),
+      hold(this.#db, set.owner as Table, keyOf(key) as never),
       this.#marksOf(set, key),
     ]);
     this.#verify(this.#together(set), key, owner as Row | undefined, marks);
@@ -176,29 +199,37 @@ export class OwnedSets {
 
   /** Before the commit, and before sets are read in this transaction: the owners' rows get their digests. */
   async end(): Promise<void> {
-    const owners = new Map<string, Followed[]>();
+    const changed = new Map<string, Followed[]>();
     for (const followed of this.#followed.values()) {
       if (!followed.isChanged) continue;
-      const name = `${followed.set.owner} ${followed.key.join(' ')}`;
-      const known = owners.get(name);
-      if (known === undefined) owners.set(name, [followed]);
+      const name = nameOfOwner(followed.set.owner, followed.key);
+      const known = changed.get(name);
+      if (known === undefined) changed.set(name, [followed]);
       else known.push(followed);
     }
-    for (const some of chunks([...owners.values()])) await together(some.map(async (one) => await this.#settle(one)));
+    const touched = this.#touched;
+    this.#touched = new Map();
+    const names = [...new Set([...changed.keys(), ...touched.keys()])];
+    for (const some of chunks(names))
+      await together(some.map(async (name) => await this.#settle(changed.get(name) ?? [], touched.get(name))));
   }
 
   /** What changed of one owner. */
-  async #settle(all: readonly Followed[]): Promise<void> {
-    const [{ set, key }] = all as [Followed];
+  async #settle(all: readonly Followed[], touched: Touched | undefined): Promise<void> {
+    const [first] = all;
+    const owner = (first?.set.owner ?? touched?.owner) as Table;
+    const key = (first?.key ?? touched?.key) as readonly string[];
     for (const followed of all) followed.isChanged = false;
-    const sets = this.#integrity?.sets.under.get(set.owner) ?? [];
+    const sets = this.#integrity?.sets.under.get(owner) ?? [];
     const digests = new Map(all.map((followed) => [followed.set, this.#digestOf(followed)]));
+    const digestIn = (row: Row): Row =>
+      first === undefined ? {} : { [first.set.column]: withDigests(sets, digests, row) };
     // An owner that was deleted has no row any more.
     await amendOne(
       this.#db,
-      set.owner as Table,
-      keyOf(set, key) as never,
-      (row) => ({ [set.column]: withDigests(sets, digests, row as Row) }) as never,
+      owner,
+      keyOf(key) as never,
+      (row) => ({ ...touched?.change(row as Row), ...digestIn(row as Row) }) as never,
     );
   }
 
@@ -211,12 +242,12 @@ export class OwnedSets {
 }
 
 /** In the order of the primary key, as whoever holds a row names it. */
-const keyOf = (set: RowSet, key: readonly string[]): Readonly<Record<string, string>> =>
-  set.key.length === 1
-    ? { [OWNER_ID]: String(key[0]) }
-    : { organization_id: String(key[0]), [OWNER_ID]: String(key[1]) };
+const keyOf = (key: readonly string[]): Readonly<Record<string, string>> =>
+  key.length === 1 ? { [OWNER_ID]: String(key[0]) } : { organization_id: String(key[0]), [OWNER_ID]: String(key[1]) };
 
-const copied = (state: State): Map<string, Followed> =>
+const nameOfOwner = (owner: string, key: readonly string[]): string => `${owner} ${key.join(' ')}`;
+
+const copied = (state: ReadonlyMap<string, Followed>): Map<string, Followed> =>
   new Map(
     [...state].map(([name, { set, key, marks, isChanged }]) => [name, { set, key, marks: new Map(marks), isChanged }]),
   );

@@ -7,7 +7,7 @@ import type { OrganizationId, UserId } from '../../../lib/ids.ts';
 import type { Page, PageRequest } from '../../../lib/pagination.ts';
 import { together } from '../../../lib/together.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
-import { amendOne, release } from '../../../storage/integrity/amend.ts';
+import { amendOne, keepHeld, release } from '../../../storage/integrity/amend.ts';
 import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
 import { partial } from '../../../storage/integrity/partial.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
@@ -235,7 +235,7 @@ export class CredentialStore extends CredentialReader {
     if (this.kind === 'sqlite') return;
     const [, keys] = await together([
       this.#owned.readAhead('api_key', organizationId, userId),
-      this.apiKeysOfUser(organizationId, userId),
+      this.#holdKeys(organizationId, userId),
     ]);
     this.#ahead.keep('api_key', aheadKey(organizationId, userId), keys);
   }
@@ -245,10 +245,17 @@ export class CredentialStore extends CredentialReader {
    * does not read ahead therefore fails in its first test, and opens no race with a login that removes the caller's key.
    */
   async keysOfHeldUser(organizationId: OrganizationId, userId: string): Promise<readonly ApiKey[]> {
-    if (this.kind === 'sqlite') return await this.apiKeysOfUser(organizationId, userId);
+    if (this.kind === 'sqlite') return await this.#holdKeys(organizationId, userId);
     const held = this.#ahead.get('api_key', aheadKey(organizationId, userId));
     assert(held !== undefined, 'the user was not held, or keys were changed since');
     return held as readonly ApiKey[];
+  }
+
+  /** Whoever changes a key holds its user first, so the keys of a held user stay as they are and are not read again. */
+  async #holdKeys(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
+    const rows = await keysOfUser(this.db, { organizationId, userId });
+    for (const row of rows) keepHeld(this.db, 'api_key', row);
+    return rows.map(toApiKey);
   }
 
   async insertApiKeys(organizationId: OrganizationId, keys: readonly ApiKey[]): Promise<void> {
@@ -294,9 +301,13 @@ export class CredentialStore extends CredentialReader {
   /** Gives a key another life under the same id; whose it is and which key it is stays. */
   async extendApiKey(organizationId: OrganizationId, key: ApiKey): Promise<void> {
     this.#ahead.forget('api_key');
-    const next = fromApiKey(organizationId, key);
-    await this.#open('api_key', organizationId, [next]);
-    await amendOne(this.db, 'api_key', { organization_id: organizationId, id: key.id }, () => next);
+    // A column that a statement names is written to its indexes anew, also where its value stays.
+    const { organization_id, id, user_id, public_key, ...life } = fromApiKey(organizationId, key);
+    await this.#open('api_key', organizationId, [{ user_id }]);
+    await amendOne(this.db, 'api_key', { organization_id, id }, (row) => {
+      assert(row.user_id === user_id && row.public_key === public_key, 'another key');
+      return life;
+    });
   }
 
   /** Their users are verified with what they have. */

@@ -412,7 +412,11 @@ export class UserStore extends UserReader {
 
   /** Holds the user until the transaction ends, for rules that count its credentials. */
   async lock(organizationId: OrganizationId, userId: string, nowMs: number): Promise<void> {
-    if (!(await this.#change(organizationId, userId, nowMs))) throw userNotFound();
+    const isThere = await this.#owned.touch('app_user', [organizationId, userId], (row) => ({
+      revision: (row as UserRow).revision + 1,
+      updated_at_ms: nowMs,
+    }));
+    if (!isThere) throw userNotFound();
   }
 
   async insert(organizationId: OrganizationId, users: readonly NewUser[], nowMs: number): Promise<void> {
