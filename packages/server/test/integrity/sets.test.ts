@@ -8,6 +8,7 @@ import { keyParams, newKeyTag, newPrivateKey, PAYLOAD } from '../fixtures/keys.t
 import { addPasskey, COMPLETED, outcome, policyFor, Rows } from '../flows/fixtures/access.ts';
 import { ProxyWorld } from '../flows/fixtures/proxy.ts';
 import { newWallet } from '../flows/fixtures/wallets.ts';
+import { API_KEY, KEY_THEN_PASSKEY, mfaParameters, step } from '../flows/mfa/support.ts';
 import { send, TO } from '../flows/velocity/support.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
@@ -269,6 +270,44 @@ describe.each(DATABASES)('sets of rows, on %s', (database: DatabaseKind) => {
       await retag(root, cold, [], [key.privateKeyId]);
       expect(outcome(await sign())).toEqual(DONE);
       expect(await attacked.bad(id)).toEqual([]);
+    });
+  });
+
+  describe('MFA policies of a user', () => {
+    /** One that was made stricter since. */
+    async function stricter() {
+      const root = await newOrg();
+      const { userId } = await createUser(root, 'user');
+      const policy = { ...mfaParameters(userId, [step(API_KEY)], { condition: 'false' }), notes: '' };
+      const { mfaPolicyId } = await root.run('create_mfa_policy', policy);
+      const id = root.organizationId;
+      const older = await attacked.all('mfa_policy', id);
+      expect(older).toHaveLength(1);
+      const change = (values: object) => root.submit('update_mfa_policy', { userId, mfaPolicyId, ...values });
+      const harder = { condition: 'true', requiredAuthenticationMethods: KEY_THEN_PASSKEY };
+      expect(outcome(await change(harder))).toEqual(DONE);
+      const rename = () => change({ mfaPolicyName: randomUUID() });
+      return { root, id, userId, mfaPolicyId, older, rename };
+    }
+
+    test('as one was before, it gets no mark by being renamed', async () => {
+      const { id, userId, older, rename } = await stricter();
+      const newer = await attacked.all('mfa_policy', id);
+      await attacked.putBack('mfa_policy', id, older);
+      for (let time = 0; time < 2; time += 1) expect(outcome(await rename())).toEqual(REFUSED);
+      expect(await attacked.all('mfa_policy', id)).toEqual(older);
+      expect(await attacked.bad(id)).toEqual([`app_user ${userId} of organization ${id} (set)`]);
+      await attacked.putBack('mfa_policy', id, newer);
+      expect(outcome(await rename())).toEqual(DONE);
+      expect(await attacked.bad(id)).toEqual([]);
+    });
+
+    test('nor does one that was deleted', async () => {
+      const { root, id, userId, mfaPolicyId, older, rename } = await stricter();
+      await root.run('delete_mfa_policy', { userId, mfaPolicyId });
+      await attacked.putBack('mfa_policy', id, older);
+      expect(outcome(await rename())).toEqual(REFUSED);
+      expect(await attacked.bad(id)).toEqual([`app_user ${userId} of organization ${id} (set)`]);
     });
   });
 

@@ -59,7 +59,7 @@ export async function readOwned<Answer>(
     const wrong = all.find((owned) => !isWhole(integrity, owned));
     if (wrong === undefined) return answer;
     mismatches += 1;
-    if (mismatches === MISMATCHES_MAX) throw refuseSet(integrity, wrong.set, wrong.owner);
+    if (mismatches === MISMATCHES_MAX) throw refuseSet(integrity, wrong.set, keyOfOwner(wrong.set, wrong.owner));
   }
   throw new ApiError('UNAVAILABLE', 'this is being changed all the time, try again', { retryAfterSeconds: 1 });
 }
@@ -82,7 +82,7 @@ async function areKnown(db: Kysely<Schema>, integrity: Integrity, all: readonly 
     const { owner, set } = owned;
     const digest = heldDigest(set, owner);
     if (digest === undefined) {
-      if (integrity.isRequired) throw refuseSet(integrity, set, owner);
+      if (integrity.isRequired) throw refuseSet(integrity, set, keyOfOwner(set, owner));
     } else if (integrity.knownSet(nameOf(set, owner), digest) === undefined && !knowByRows(integrity, owned, digest))
       unknown.set(set, [...(unknown.get(set) ?? []), owner]);
   }
@@ -149,11 +149,12 @@ async function learn(db: Kysely<Schema>, integrity: Integrity, set: RowSet, owne
   return true;
 }
 
-const refuseSet = (integrity: Integrity, set: RowSet, owner: Row): ApiError =>
+/** The set of the owner with this key is not as the owner's row says. */
+export const refuseSet = (integrity: Integrity, set: RowSet, key: readonly string[]): ApiError =>
   integrity.refuse({
     table: set.owner,
-    organizationId: keyOfOwner(set, owner)[0],
-    row: keyOfOwner(set, owner).at(-1) as string,
+    organizationId: key[0],
+    row: key.at(-1) as string,
     because: 'set',
     ...(set.part !== undefined && { set: set.part }),
   });
@@ -164,7 +165,7 @@ export function requireSet(integrity: Integrity, set: RowSet, owner: Row, marks:
   const [found, expected] = [digestOf(marks), heldDigest(set, owner)];
   // While marks are not required, a set of which some rows have none has no digest to compare with.
   if ((found === undefined || expected === undefined) && !integrity.isRequired) return;
-  if (found === undefined || found !== expected) throw refuseSet(integrity, set, owner);
+  if (found === undefined || found !== expected) throw refuseSet(integrity, set, keyOfOwner(set, owner));
   integrity.knowSet(nameOf(set, owner), found, byPlace(marks));
 }
 

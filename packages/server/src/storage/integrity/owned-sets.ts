@@ -5,7 +5,7 @@ import { driverOf } from '../connection-dialect.ts';
 import type { Schema } from '../schema.ts';
 import { amendOne, hold } from './amend.ts';
 import type { Integrity } from './integrity.ts';
-import { requireSet } from './owned-rows.ts';
+import { refuseSet, requireSet } from './owned-rows.ts';
 import type { Row } from './row.ts';
 import { marksOfOwners, ownersOf } from './set-statements.ts';
 import {
@@ -168,9 +168,27 @@ export class OwnedSets {
     const set = this.#integrity?.sets.of.get(table);
     if (set === undefined) return;
     const followed = this.#change(set, ownerOf(set, row));
-    if (before !== undefined) followed.marks.delete(nameOfPlace(setMarkOf(set, table, before)));
+    if (before !== undefined) {
+      const replaced = setMarkOf(set, table, before);
+      this.#requireIn(followed, replaced);
+      followed.marks.delete(nameOfPlace(replaced));
+    }
     const mark = setMarkOf(set, table, row);
     followed.marks.set(nameOfPlace(mark), mark);
+  }
+
+  /**
+   * Refuses to change a row that the set does not hold. A set that is known by its digest is not read again when it is
+   * opened, so an older row may be in the place of the one that it holds. That is genuine by itself, and would get a new mark.
+   */
+  #requireIn({ set, key, marks }: Followed, replaced: SetMark): void {
+    const integrity = this.#integrity;
+    if (integrity?.isActive !== true) return;
+    const held = marks.get(nameOfPlace(replaced))?.mark ?? null;
+    if (held === replaced.mark) return;
+    // While marks are not required, the set may lack rows that an older version of the service wrote.
+    if (!integrity.isRequired && (held === null || replaced.mark === null)) return;
+    throw refuseSet(integrity, set, key);
   }
 
   /** Notes that rows are deleted, by what tells them apart. The set is open. */
