@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { COMPLETED, outcome, policyFor, Rows, UNPROVEN } from '../flows/fixtures/access.ts';
+import { KEY_THEN_PASSKEY, mfaParameters } from '../flows/mfa/support.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -82,6 +83,29 @@ describe('between two statements', () => {
     await thief.query('INSERT INTO ip_allowlist SELECT * FROM kept_list');
     await thief.end();
     expect((await root.query('whoami')).status).toBe(403);
+  });
+
+  test('what was an MFA policy for a moment is not signed with its next name', { timeout: MS }, async () => {
+    await using app = await openTestApp('postgres');
+    const root = await createSubOrganization(app.root, 'A');
+    const { userId } = await createUser(root, 'user');
+    const policy = { ...mfaParameters(userId, KEY_THEN_PASSKEY, { condition: 'false' }), notes: '' };
+    const { mfaPolicyId } = await root.run('create_mfa_policy', policy);
+    const thief = await connect(app);
+    const own = `FROM mfa_policy WHERE user_id = '${userId}'`;
+    const exchangeFor = (kept: string) => `DELETE ${own}; INSERT INTO mfa_policy SELECT * FROM ${kept}`;
+    await thief.query(`CREATE TABLE older_policy AS SELECT * ${own}`);
+    await root.run('update_mfa_policy', { userId, mfaPolicyId, condition: 'true' });
+    await thief.query(`CREATE TABLE newer_policy AS SELECT * ${own}`);
+    await thief.query(exchangeFor('older_policy'));
+    await thief.query(`BEGIN; SELECT 1 FROM app_user WHERE id = '${userId}' FOR UPDATE`);
+    const renaming = root.submit('update_mfa_policy', { userId, mfaPolicyId, mfaPolicyName: 'Renamed' });
+    await sleep(UNTIL_IT_WAITS_MS);
+    await thief.query(`${exchangeFor('newer_policy')}; COMMIT`);
+    await thief.end();
+    expect(outcome(await renaming)).toEqual([200, COMPLETED]);
+    const { mfaPolicies } = (await root.query('get_mfa_policies', { userId })).body;
+    expect(mfaPolicies).toMatchObject([{ mfaPolicyName: 'Renamed', condition: 'true' }]);
   });
 
   test('a user who is gone for a moment owes every factor', { timeout: MS }, async () => {

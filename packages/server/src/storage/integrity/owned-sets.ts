@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { chunks } from '../../lib/collections.ts';
 import { together } from '../../lib/together.ts';
 import { driverOf } from '../connection-dialect.ts';
@@ -161,6 +161,25 @@ export class OwnedSets {
 
   #follow(set: RowSet, key: readonly string[], marks: ReadonlyMap<string, SetMark>): void {
     this.#followed.set(nameOfSet(set, key), { set, key, marks: new Map(marks), isChanged: false });
+  }
+
+  /**
+   * A row of a set, held and as the set holds it: what is to be made of it may rely on all that it has. Undefined where this
+   * owner has none with this key.
+   */
+  async row<Name extends Table>(
+    table: Name,
+    owner: readonly string[],
+    key: Readonly<Record<string, string>>,
+  ): Promise<Selectable<Schema[Name]> | undefined> {
+    await this.open(table, ...owner);
+    const row = await hold(this.#db, table, key);
+    const set = this.#setOf(table);
+    if (row === undefined || set === undefined) return row;
+    if (ownerOf(set, row as Row).join(' ') !== owner.join(' ')) return undefined;
+    const followed = this.#followed.get(nameOfSet(set, owner));
+    if (followed !== undefined) this.#requireIn(followed, setMarkOf(set, table, row as Row));
+    return row;
   }
 
   /** Notes a marked row that is inserted, or takes the place of `before`: whatever writes rows tells it. */

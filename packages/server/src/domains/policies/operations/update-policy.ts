@@ -45,7 +45,7 @@ export const updatePolicy = defineActivity({
   prepare: (context, parameters, policy) => warningsAbout(context, [changed(policy, parameters)]),
   async execute({ store, actor, nowMs }, parameters, warnings) {
     const { organizationId } = actor;
-    const policy = await store(PolicyStore).get(organizationId, parameters.policyId);
+    const policy = await store(PolicyStore).getToChange(organizationId, parameters.policyId);
     await store(PolicyStore).update(organizationId, { ...changed(policy, parameters), updatedAtMs: nowMs });
     await requireRoom(store, organizationId);
     return { policyId: policy.id, warnings };

@@ -126,6 +126,13 @@ export class PolicyStore extends PolicyReader {
     this.#owned = transaction.owned;
   }
 
+  /** What stays of it is signed anew, so it has to be the one that the organization has. */
+  async getToChange(organizationId: OrganizationId, policyId: string): Promise<Policy> {
+    const row = await this.#owned.row('policy', [organizationId], { organization_id: organizationId, id: policyId });
+    if (row === undefined) throw policyNotFound();
+    return toPolicy(row);
+  }
+
   async insert(organizationId: OrganizationId, policies: readonly Policy[]): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
     await this.#owned.open('policy', organizationId);

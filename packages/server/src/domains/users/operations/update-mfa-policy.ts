@@ -39,7 +39,7 @@ export const updateMfaPolicy = defineActivity({
   },
   async execute({ store, actor, nowMs }, parameters) {
     const { organizationId } = actor;
-    const policy = await store(MfaStore).get(organizationId, parameters.userId, parameters.mfaPolicyId);
+    const policy = await store(MfaStore).getToChange(organizationId, parameters.userId, parameters.mfaPolicyId);
     await store(MfaStore).update(organizationId, {
       ...policy,
       name: parameters.mfaPolicyName ?? policy.name,

@@ -143,6 +143,14 @@ export class MfaStore extends MfaReader {
     this.#owned = transaction.owned;
   }
 
+  /** What stays of it is signed anew, so it has to be the one that the user has. */
+  async getToChange(organizationId: OrganizationId, userId: string, mfaPolicyId: string): Promise<MfaPolicy> {
+    const key = { organization_id: organizationId, id: mfaPolicyId };
+    const row = await this.#owned.row('mfa_policy', [organizationId, userId], key);
+    if (row === undefined || row.user_id !== userId) throw notFound();
+    return toMfaPolicy(row);
+  }
+
   async insert(organizationId: OrganizationId, policy: MfaPolicy): Promise<void> {
     await this.#authority.alters(organizationId, 'rules');
     await this.#owned.open('mfa_policy', organizationId, policy.userId);
