@@ -86,7 +86,7 @@ async function accept(
   const open = restorations.filter(({ acceptedAtMs }) => acceptedAtMs === undefined);
   const isAccepted = organization === undefined ? open.length === 0 : !storage.fence.holds(organization);
   if (restorations.length === 0) throw acceptedBefore(undefined, organization);
-  const { sends, undecided } = await inQuestion(storage, chains, decisions, organizationId);
+  const { sends, undecided } = await inQuestion(storage, chains, decisions, organization?.id);
   // What stayed held can be decided later, or settled once its chain tells what became of it.
   if (isAccepted && decisions.size === 0 && sends === 0) throw acceptedBefore(restorations.at(-1), organization);
   if (undecided.length > 0 && !holdsUndecided && !isAccepted) throw undecidedSends(undecided);
@@ -103,7 +103,13 @@ async function accept(
   };
   if (!(await confirm(plan))) return undefined;
   const restore = await findRestore(storage);
-  const settled = await settleSends(storage, chains, { restore, decisions, organizationId, ...(say && { say }) });
+  const settled = await settleSends(storage, chains, {
+    restore,
+    decisions,
+    // As it was found, however it was written.
+    organizationId: organization?.id,
+    ...(say && { say }),
+  });
   const counts = { settled: settled.sends.length - settled.held.length, held: settled.held.length };
   if (isAccepted) return { ...counts, organizationId: organization?.id, acceptedBy: undefined };
   // What a chain said before may be another thing by now.

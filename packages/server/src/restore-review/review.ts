@@ -3,6 +3,9 @@ import type { OtherTransaction, Sighting } from '../chains/send/sighting.ts';
 import type { Config } from '../config/config.ts';
 import { openBeside } from '../keyring-admin/beside.ts';
 import { openKeyringBeside } from '../keyring-admin/open-keyring.ts';
+import { isUuid } from '../lib/ids.ts';
+import { printable } from '../lib/printable.ts';
+import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import { compareAgainst } from './against/against.ts';
 import type { Difference } from './against/difference.ts';
@@ -62,7 +65,8 @@ export interface Reviewed {
 }
 
 /** Says what is to be known of a restored database before its fence is lifted; changes nothing (`custos restore review`). */
-export async function reviewRestore(config: Config, options: ReviewOptions): Promise<Reviewed> {
+export async function reviewRestore(config: Config, wanted: ReviewOptions): Promise<Reviewed> {
+  const options = { ...wanted, organizationId: parseOrganizationId(wanted.organizationId) };
   const storage = await openBeside(config, 'restore review');
   try {
     const keyring = await openKeyringBeside(storage, config);
@@ -94,6 +98,13 @@ export async function reviewRestore(config: Config, options: ReviewOptions): Pro
   } finally {
     await storage.close();
   }
+}
+
+/** It may be one that only the other database has. */
+function parseOrganizationId(text: string | undefined): string | undefined {
+  const id = text?.trim().toLowerCase();
+  if (id === undefined || isUuid(id)) return id;
+  throw new StartError(`${printable(text)} is not the id of an organization`);
 }
 
 async function lookAtSends(

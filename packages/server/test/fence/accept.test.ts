@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Send } from '../../src/chains/send/model.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { raiseFence } from '../../src/fence/raise.ts';
@@ -8,11 +7,10 @@ import { RestorationReader } from '../../src/fence/store.ts';
 import { type AcceptOptions, type AcceptPlan, acceptRestore } from '../../src/fence-accept/accept.ts';
 import { showFence } from '../../src/fence-accept/show.ts';
 import { randomId } from '../../src/lib/ids.ts';
-import { CHAIN } from '../chain/fake-chain.ts';
 import { withStorage } from '../fixtures/integrity.ts';
 import { KeyDeployment } from '../fixtures/key-deployment.ts';
+import { waitingSend } from '../fixtures/waiting-send.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { FROM } from '../harness/sends.ts';
 import { organization } from '../storage/place.ts';
 
 // `custos restore accept` without a service: whom it accepts a restore for, what it refuses, and what it leaves behind.
@@ -118,30 +116,12 @@ describe.each(DATABASES)('accepting a restore on %s', (kind) => {
 
   test('is refused while nobody knows what became of a send, unless that is decided or left held', async () => {
     const { parent } = await family();
-    const send: Send = {
-      organizationId: parent.id,
-      id: randomId(),
-      activityId: randomId(),
-      caip2: CHAIN.caip2,
-      sender: FROM,
-      lane: FROM,
-      purpose: 'send',
-      request: { kind: 'ethereum', calls: [{ to: FROM, value: '1', data: '0x' }] },
-      afterId: undefined,
-      state: 'INITIALIZED',
-      nonce: undefined,
-      attempts: [],
-      txHash: undefined,
-      block: undefined,
-      error: undefined,
-      isOpen: true,
-      createdAtMs: NOW,
-      updatedAtMs: NOW,
-    };
+    const send = waitingSend(parent.id);
     await withStorage(made.config, (storage) => storage.write((store) => store(SendStore).insert(send)));
     await raise();
     const stateOf = () => withStorage(made.config, ({ read }) => read(SendReader).get(parent.id, send.id));
-    for (const options of [{}, { organizationId: parent.id }]) {
+    // However the id is written: what is accepted is what was settled.
+    for (const options of [{}, { organizationId: parent.id }, { organizationId: ` ${parent.id.toUpperCase()}` }]) {
       await expect(accept(options)).rejects.toThrow(
         new RegExp(`nobody knows what became of a send \\(${send.id}\\).*the fence stays up`),
       );

@@ -127,6 +127,8 @@ describe.each(DATABASES)('a restored database compared with what is newer, on %s
     const found = differencesIn(findings);
     expect(new Set(found.map(({ organizationId }) => organizationId))).toEqual(new Set([made['sub']]));
     expect(found.map(({ what }) => what)).toEqual(expect.arrayContaining(['organization', 'user', 'API key']));
+    const upper = await restored.review({ against: newer(), organizationId: made['sub']?.toUpperCase() });
+    expect(differencesIn(upper.findings)).toEqual(found);
   });
 
   test('says of a row that no service wrote it', async () => {
