@@ -1,5 +1,7 @@
-import type { ReviewFinding } from '@custos/server/admin';
+import type { Reviewed, ReviewFinding } from '@custos/server/admin';
 import { Command } from 'commander';
+import { NOT_DONE } from '../database-report.ts';
+import { fail } from '../fail.ts';
 
 interface ReviewFlags {
   readonly against?: string;
@@ -18,7 +20,7 @@ const collect = (file: string, before: readonly string[] = []): readonly string[
 export function reviewCommand(): Command {
   return new Command('review')
     .description(
-      'Say what happened since the backup that a database was restored from, before its fence is lifted: what became of each send that was waiting or under way, and with --against every credential, rule and key that is different by now. Changes nothing; exit code 1 if a send needs a decision.',
+      'Report what happened since the backup that a database was restored from, before its fence is lifted: what became of each send that was waiting or under way, and with --against every credential, rule and key that is different by now. Changes nothing; exit code 1 if a send needs a decision or was altered, 2 if the review could not be done.',
     )
     .option(
       '--against <place>',
@@ -32,30 +34,44 @@ export function reviewCommand(): Command {
     .option('--json', 'one JSON document a line: each finding, and at last the counts')
     .allowExcessArguments(false)
     .action(async ({ against, identity = [], organization, json = false }: ReviewFlags) => {
-      // Loaded here: commands that only talk to a service must not wait for the whole of it to load.
-      const { reviewRestored } = await import('@custos/server/admin');
       const write = (line: string): void => {
         process.stdout.write(`${line}\n`);
       };
-      const text = new FindingText(write);
-      const { sends, undecided, differences } = await reviewRestored(process.env, {
-        against,
-        identities: identity,
-        organizationId: organization,
-        say,
-        report: (finding) => (json ? write(JSON.stringify(documentOf(finding))) : text.tell(finding)),
-      });
-      if (json) write(JSON.stringify({ kind: 'counts', sends, undecided, differences: differences ?? null }));
-      else {
-        const compared = differences === undefined ? '' : `; ${count(differences, 'difference')}`;
-        write(`\n${count(sends, 'send')} in question, ${undecided} of them undecided${compared}`);
-        if (undecided > 0)
-          write(
-            'Undecided sends are held: decide each with `custos restore accept --send ID=landed:HASH`, `--send ID=failed` or `--send ID=resend`.',
-          );
+      try {
+        // Loaded here: commands that only talk to a service must not wait for the whole of it to load.
+        const { reviewRestored } = await import('@custos/server/admin');
+        const text = new FindingText(write);
+        const reviewed = await reviewRestored(process.env, {
+          against,
+          identities: identity,
+          organizationId: organization,
+          say,
+          report: (finding) => (json ? write(JSON.stringify(documentOf(finding))) : text.tell(finding)),
+        });
+        const { sends, undecided, altered, differences = null } = reviewed;
+        if (json) write(JSON.stringify({ kind: 'counts', sends, undecided, altered, differences }));
+        else for (const line of endOf(reviewed)) write(line);
+        process.exitCode = undecided + altered > 0 ? 1 : 0;
+      } catch (error) {
+        fail(error, NOT_DONE);
       }
-      process.exitCode = undecided > 0 ? 1 : 0;
     });
+}
+
+/** The end of the report, in lines. */
+function endOf({ sends, undecided, altered, differences }: Reviewed): string[] {
+  const others = altered === 0 ? '' : `; ${count(altered, 'altered send')}`;
+  const compared = differences === undefined ? '' : `; ${count(differences, 'difference')}`;
+  const lines = [`\n${count(sends, 'send')} in question, ${undecided} of them undecided${others}${compared}`];
+  if (undecided > 0)
+    lines.push(
+      'Undecided sends are held: decide each with `custos restore accept --send ID=landed:HASH`, `--send ID=failed` or `--send ID=resend`.',
+    );
+  if (altered > 0)
+    lines.push(
+      'Altered sends do not go out, and `--send` cannot decide them. `custos verify` names their rows: repair those before you accept (docs/guides/integrity.md#when-a-row-is-refused), and review again. A send whose row is repaired later goes out even if it landed since the backup.',
+    );
+  return lines;
 }
 
 /** What the operator's scripts read: no signed bytes. */
@@ -129,7 +145,7 @@ class FindingText {
         this.#send(finding);
         return;
       case 'altered-send':
-        this.#head('Sends that no service wrote; nothing is done with them (`custos verify`)');
+        this.#head('Altered sends: no service wrote these rows, and nothing is done with them');
         this.#write(`  ${line(finding.id)}`);
         return;
       case 'other-transaction': {

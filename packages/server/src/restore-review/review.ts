@@ -60,6 +60,8 @@ export interface Reviewed {
   readonly sends: number;
   /** Sends that nobody can settle without a decision. */
   readonly undecided: number;
+  /** Sends that somebody else wrote: beside those in question, because nobody can decide them. */
+  readonly altered: number;
   /** Undefined where nothing was compared. */
   readonly differences: number | undefined;
 }
@@ -112,9 +114,9 @@ async function lookAtSends(
   config: Config,
   restore: RestoreInQuestion,
   { organizationId, report }: ReviewOptions,
-): Promise<Pick<Reviewed, 'sends' | 'undecided'>> {
+): Promise<Omit<Reviewed, 'differences'>> {
   const chains = openReviewChains(config.chains);
-  let [sends, undecided] = [0, 0];
+  let [sends, undecided, altered] = [0, 0, 0];
   try {
     for await (const lane of reviewSends(storage, chains, restore)) {
       for (const { send, sighting } of lane.sends) {
@@ -125,14 +127,14 @@ async function lookAtSends(
         report({ kind: 'send', send, sighting, settlement });
       }
       for (const id of lane.altered) report({ kind: 'altered-send', id });
-      undecided += lane.altered.length;
+      altered += lane.altered.length;
       const { caip2, lane: address } = lane;
       for (const transaction of lane.others) report({ kind: 'other-transaction', caip2, address, transaction });
     }
   } finally {
     chains.close();
   }
-  return { sends, undecided };
+  return { sends, undecided, altered };
 }
 
 /** Without anything newer: what nobody can know here, and what a person has to look through. */
