@@ -239,6 +239,11 @@ describe.each(DATABASES)('a restored database compared with what is newer, on %s
     );
     writeFileSync(file, '{"activities": [');
     await expect(restored.review({ against: file })).rejects.toThrow(/line 1, is no JSON/);
+    // The feed does not say whose an activity is.
+    const { id: activityId, type, status } = activities[0] as Record<string, string>;
+    const event = { kind: 'ACTIVITY', activityId, type, status, updatedAt: new Date().toISOString() };
+    writeFileSync(file, `{"kind":"GAP"}\n${JSON.stringify(event)}\n`);
+    await expect(restored.review({ against: file })).rejects.toThrow(/line 2, .*without its organization/);
   });
 
   test('needs a database that was restored', async () => {

@@ -92,8 +92,7 @@ async function compareExport(
   return { name: file, differences: spool.all(), count: spool.count, lacking, doubt };
 }
 
-async function isDoneHere({ read }: Storage, organizationId: string | undefined, id: string): Promise<boolean> {
-  if (organizationId === undefined) return false;
+async function isDoneHere({ read }: Storage, organizationId: string, id: string): Promise<boolean> {
   const here = await read(ActivityReader).find(organizationId as OrganizationId, id);
   return here?.activity.status === COMPLETED;
 }

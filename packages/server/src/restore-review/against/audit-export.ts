@@ -6,7 +6,7 @@ import { isFields, isTexts } from '../../lib/stored-json.ts';
 /** An activity as a record of what was done has it. */
 export interface ExportedActivity {
   readonly id: string;
-  readonly organizationId: string | undefined;
+  readonly organizationId: string;
   readonly type: string;
   readonly status: string;
   readonly atMs: number;
@@ -19,8 +19,8 @@ export interface ExportedActivity {
 const LINE_LENGTH_MAX = 64 * 1024 * 1024;
 
 /**
- * Activities out of lines of JSON: as `list_activities` and `get_activity` answer them, alone or a page at a time, or as the feed
- * tells of them (docs/guides/disaster-recovery.md#how-differences-are-found).
+ * Activities out of lines of JSON: as `list_activities` and `get_activity` answer them, alone or a page at a time. Lines
+ * of the feed are refused: they do not name the organization, so nobody could tell whether an activity is done here.
  */
 export async function* readAuditExport(file: string): AsyncGenerator<ExportedActivity> {
   const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
@@ -29,7 +29,7 @@ export async function* readAuditExport(file: string): AsyncGenerator<ExportedAct
   for await (const line of lines) {
     number += 1;
     if (line.trim() === '') continue;
-    for (const activity of activitiesIn(parse(file, number, line))) {
+    for (const activity of activitiesIn(parse(file, number, line), `${file}, line ${number},`)) {
       found += 1;
       yield activity;
     }
@@ -49,27 +49,32 @@ function parse(file: string, number: number, line: string): unknown {
   throw new StartError(`${file}, line ${number}, is no JSON: give lines of JSON as list_activities answers them`);
 }
 
-function* activitiesIn(value: unknown): Generator<ExportedActivity> {
+function* activitiesIn(value: unknown, place: string): Generator<ExportedActivity> {
   if (Array.isArray(value)) {
-    for (const one of value) yield* activitiesIn(one);
+    for (const one of value) yield* activitiesIn(one, place);
     return;
   }
   if (!isFields(value)) return;
-  if (Array.isArray(value['activities'])) yield* activitiesIn(value['activities']);
-  if (isFields(value['activity'])) yield* activitiesIn(value['activity']);
-  const activity = activityOf(value);
+  if (Array.isArray(value['activities'])) yield* activitiesIn(value['activities'], place);
+  if (isFields(value['activity'])) yield* activitiesIn(value['activity'], place);
+  const activity = activityOf(value, place);
   if (activity !== undefined) yield activity;
 }
 
-function activityOf(value: Readonly<Record<string, unknown>>): ExportedActivity | undefined {
+function activityOf(value: Readonly<Record<string, unknown>>, place: string): ExportedActivity | undefined {
   const { id, activityId, organizationId, type, status, updatedAt, createdAt, intent, votes } = value;
   const name = id ?? activityId;
   if (typeof name !== 'string' || typeof type !== 'string' || typeof status !== 'string') return undefined;
   if (!type.startsWith('ACTIVITY_TYPE_')) return undefined;
+  if (typeof organizationId !== 'string') {
+    throw new StartError(
+      `${place} has an activity without its organization, as the feed tells of it: give lines of JSON as list_activities answers them`,
+    );
+  }
   const voters = (Array.isArray(votes) ? votes : []).flatMap((vote) => (isFields(vote) ? [vote['userId']] : []));
   return {
     id: name,
-    organizationId: typeof organizationId === 'string' ? organizationId : undefined,
+    organizationId,
     type,
     status,
     atMs: timeOf(updatedAt ?? createdAt),
