@@ -5,7 +5,7 @@ import { leftAlone, rotateServiceKey } from '../rotate-service-key.ts';
 const WAIT_SECONDS_MAX = 86_400;
 const HOURS_MAX = 8760;
 const UNKNOWN =
-  'Custos cannot know of backups that it did not record, of standby databases that lag behind, or of a restore to an earlier moment';
+  'Custos cannot know of backups that it did not record, of standby databases that lag behind, of databases that a restore kept aside, or of a restore to an earlier moment';
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
