@@ -97,8 +97,9 @@ export function restoreCommand(): Command {
         toStandardOutput(`restored ${describeBackup(backup)}, into ${target}`);
         if (kept !== undefined)
           toStandardError(`What was there before is kept as ${kept.place}. When you need it no more: ${kept.remove}`);
+        const against = kept?.against === undefined ? '' : ` --against ${kept.against}`;
         toStandardError(
-          'Start the service: it is fenced, so it answers queries and does nothing else. `custos restore review` lists what to look at; `custos restore accept` lifts the fence.',
+          `Start the service: it is fenced, so it answers queries and does nothing else. \`custos restore review${against}\` lists what to look at; \`custos restore accept\` lifts the fence.`,
         );
       })
   );

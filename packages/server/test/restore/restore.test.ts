@@ -186,10 +186,20 @@ describe.each(DATABASES)('a backup of %s', (database) => {
     const done = await runCli(environment, ...command, '--discard', '--yes');
     expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^restored backup /)]);
     expect(done.stderr).not.toContain('is kept as');
+    expect(done.stderr).toContain('`custos restore review` lists');
     expect(await dump(made.config)).toEqual(made.before);
     if (databaseUrl === undefined)
       expect(readdirSync(dataDir).filter((name) => name.includes('before-restore'))).toEqual([]);
     else expect(await schemasOf(databaseUrl)).toEqual(['public']);
+    // Once more, and what is kept is what to review against.
+    const kept = await runCli(environment, ...command, '--yes');
+    expect(kept.code).toBe(0);
+    const [, against = ''] = /`custos restore review(?: --against (\S+))?` lists what/.exec(kept.stderr) ?? [];
+    if (databaseUrl === undefined) {
+      expect(against).toMatch(/custos\.db\.before-restore-\d{8}t\d{6}z$/);
+      const reviewed = await runCli(environment, 'restore', 'review', '--against', against);
+      expect([reviewed.code, reviewed.stdout]).toEqual([0, expect.stringMatching(/; \d+ differences?\n$/)]);
+    } else expect(against).toBe('');
   });
 });
 

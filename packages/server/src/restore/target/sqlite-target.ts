@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { shellWord } from '../../lib/shell-word.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { takeLock } from '../../storage/sqlite.ts';
 import { SqliteFile, sqliteErrorName } from '../../storage/sqlite-driver.ts';
@@ -81,7 +82,7 @@ export class SqliteTarget implements Target<SqlitePlace> {
     syncPath(dirname(file));
     await at('swapped');
     if (kept === undefined) return undefined;
-    if (!discard) return { place: kept, remove: `rm ${kept}` };
+    if (!discard) return { place: kept, remove: `rm ${shellWord(kept)}`, against: shellWord(kept) };
     rmSync(kept);
     return undefined;
   }

@@ -22,6 +22,8 @@ export interface Kept {
   readonly place: string;
   /** The command that removes it. */
   readonly remove: string;
+  /** As a person can paste it behind `custos restore review --against`; undefined where that holds a password. */
+  readonly against?: string;
 }
 
 /** The database that a backup is restored over, held against other restores from the first look at it to the end. */
