@@ -39,7 +39,7 @@ test('a terminal that is closed has not agreed', async () => {
 test('without a terminal only --yes agrees, and --dry-run never does', async () => {
   const none = terminal(false);
   expect(() => confirmation({ yes: false }, 'this changes keys', none)).toThrow(
-    'this changes keys: there is no terminal to ask on, so say --yes (or --dry-run)',
+    'this changes keys: there is no terminal to ask on; run it again with --yes (or --dry-run)',
   );
   expect(await confirmation({ yes: true }, 'this changes keys', none)('It.')).toBe(true);
   for (const yes of [true, false])

@@ -8,8 +8,8 @@ export interface Terminal {
 }
 
 /**
- * Asks before something is changed. Without a terminal nobody can answer, and a script that meant it says `--yes`: both
- * are known before anything else happens.
+ * Asks before something is changed. Without a terminal nobody can answer, and a script that means it passes `--yes`:
+ * both are known before anything else happens.
  */
 export function confirmation(
   { yes, dryRun = false }: { readonly yes: boolean; readonly dryRun?: boolean },
@@ -18,7 +18,10 @@ export function confirmation(
 ): (question: string) => Promise<boolean> {
   const isTerminal = input.isTTY === true && output.isTTY === true;
   if (!yes && !dryRun && !isTerminal) {
-    throw new CustosError('INVALID_OPTION', `${what}: there is no terminal to ask on, so say --yes (or --dry-run)`);
+    throw new CustosError(
+      'INVALID_OPTION',
+      `${what}: there is no terminal to ask on; run it again with --yes (or --dry-run)`,
+    );
   }
   return async (question) => {
     output.write(`${question}\n`);

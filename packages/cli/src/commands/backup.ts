@@ -16,14 +16,14 @@ export function backupCommand(): Command {
       'Back up the database while the service runs, or while it does not: as it is at one moment, compressed, encrypted to recipients of age, and recorded. Uses the settings of the service.',
     )
     .argument('[file]', 'the file to write, or - for standard output')
-    .option('--to <folder>', 'write a file of its own into this folder')
-    .option('--keep <number>', 'of the files in that folder keep so many of the newest, and delete the others', keep)
+    .option('--to <folder>', 'write a new file into this folder')
+    .option('--keep <number>', 'keep this many of the newest backups in that folder, and delete the others', keep)
     .option('--recipient <recipient>', 'who can open it (age1…); may be given several times', collect, [])
     .option('--recipients-file <file>', 'the same, one to a line')
     .option('--with-keys', 'put the key ring inside too: then each recipient can open every key')
     .option('--overwrite', 'replace the file if it is there')
-    .option('--place <text>', 'where a backup to standard output goes, for its record')
-    .option('--json', 'tell what was made as JSON')
+    .option('--place <text>', 'where a backup to standard output ends up, for its record')
+    .option('--json', 'print what was made as JSON')
     .allowExcessArguments(false)
     .action(make)
     .addCommand(listCommand())
@@ -77,7 +77,7 @@ function requireOneTarget(file: string | undefined, { to, keep: kept, overwrite,
     throw new CustosError('INVALID_OPTION', message);
   };
   if (file === undefined && to === undefined)
-    refuse('say where the backup goes: a file, - for standard output, or --to and a folder');
+    refuse('no place for the backup is given: name a file, - for standard output, or --to FOLDER');
   if (file !== undefined && to !== undefined) refuse('the backup goes to a file or to a folder, not to both');
   if (kept !== undefined && to === undefined) refuse('--keep belongs to --to: it deletes older files of that folder');
   if (overwrite === true && (to !== undefined || file === '-')) refuse('--overwrite belongs to a file');
@@ -139,7 +139,7 @@ function listCommand(): Command {
 function forgetCommand(): Command {
   return new Command('forget')
     .description(
-      'End the record of a backup that nobody will restore, so that root keys that only it needs can be retired. The file stays as it is.',
+      'Remove the record of a backup that nobody will restore, so that root keys that only it needs can be retired. The file stays as it is.',
     )
     .argument('<id>', 'id of the backup')
     .allowExcessArguments(false)

@@ -235,7 +235,7 @@ interface Expired {
 
 function describeExpired({ ids, left = [], doubt }: Expired): string {
   if (left.length > 0)
-    return ` It leaves ${left.join(', ')}, retired more than 30 days ago, in the key ring: \`custos keyring retire\` destroys the key that it names, and --yes no other.`;
+    return ` It leaves ${left.join(', ')}, retired more than 30 days ago, in the key ring: with --yes, \`custos keyring retire\` destroys only the key that it names.`;
   if (doubt !== undefined) return ` Of the keys that were retired 30 days ago, ${doubt}.`;
   return ids.length === 0 ? '' : ` It also destroys ${ids.join(', ')}, retired more than 30 days ago.`;
 }

@@ -64,7 +64,7 @@ describe.each(DATABASES)('custos restore accept on %s', (database) => {
 
       const asked = await runCli(server.environment, 'restore', 'accept');
       expect(asked).toMatchObject({ code: 1, stdout: '' });
-      expect(asked.stderr).toMatch(/no terminal to ask on, so say --yes/);
+      expect(asked.stderr).toMatch(/no terminal to ask on; run it again with --yes/);
       const dry = await runCli(server.environment, 'restore', 'accept', '--dry-run');
       expect(dry.stderr).toMatch(
         /was restored 20\S+Z from backup a backup of 20.*for every organization.*No send is in question.*process/s,

@@ -24,9 +24,9 @@ export function acceptCommand(): Command {
     .option('--organization <id>', 'accept it for this organization and its sub-organizations alone')
     .option(
       '--send <id=what...>',
-      'what became of a send that nobody else knows: ID=landed:HASH, ID=failed, or ID=resend to send it',
+      'your decision on a send that Custos cannot settle: ID=landed:HASH, ID=failed, or ID=resend to send it',
     )
-    .option('--hold-undecided', 'leave sends held that nobody knows about, and decide them later')
+    .option('--hold-undecided', 'accept although sends are undecided; those stay held until you decide')
     .option('--yes', 'do not ask')
     .option('--dry-run', 'say what would be done, and change nothing')
     .allowExcessArguments(false)

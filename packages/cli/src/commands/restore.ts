@@ -76,7 +76,7 @@ export function restoreCommand(): Command {
             if (isInput)
               throw new CustosError(
                 'INVALID_OPTION',
-                `${REPLACES}, and a backup from standard input leaves nobody to ask: say --yes (or --dry-run)`,
+                `${REPLACES}, and nobody can answer while the backup comes from standard input: run it again with --yes (or --dry-run)`,
               );
             confirmation({ yes, dryRun }, REPLACES);
           },
@@ -85,7 +85,7 @@ export function restoreCommand(): Command {
             if (plan.isOther && yes && flags.anotherDeployment !== true)
               throw new CustosError(
                 'INVALID_OPTION',
-                `${describeOther(plan)} Say --another-deployment too if that is meant; nothing was changed`,
+                `${describeOther(plan)} If you mean it, run it again with --another-deployment too; nothing was changed`,
               );
             if (plan.present !== undefined) return await ask(describePlan(plan, flags));
             toStandardError(describePlan(plan, flags));

@@ -50,7 +50,7 @@ describe.each(DATABASES)('custos keyring rotate-service-key on %s', { timeout: 2
     const [old] = await published(server, 'bundle-signer');
     expect(await bundleSignerOf(client)).toBe(old?.publicKey);
 
-    expectRefusal(await rotate(server, 'bundle'), /bundle is no role of a service key: there are bundle-signer, /);
+    expectRefusal(await rotate(server, 'bundle'), /is not the role of a service key; the roles are bundle-signer, /);
     const startedAtMs = Date.now();
     const done = await rotate(server, 'bundle-signer');
     expect(done).toMatchObject({ code: 0, stderr: '' });
@@ -88,7 +88,7 @@ describe.each(DATABASES)('custos keyring rotate-service-key on %s', { timeout: 2
 
     // Of a compromised key nothing is left.
     const [lost] = await idsOf(server, 'otp');
-    expectRefusal(await rotate(server, 'otp', '--compromised'), /there is no terminal to ask on, so say --yes/);
+    expectRefusal(await rotate(server, 'otp', '--compromised'), /no terminal to ask on; run it again with --yes/);
     expect(await rotate(server, 'otp', '--compromised', '--dry-run')).toMatchObject({
       code: 0,
       stdout: '',

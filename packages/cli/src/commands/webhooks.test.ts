@@ -131,7 +131,7 @@ describe.each(DATABASES)('custos webhooks rotate-key on %s', (database) => {
 
     // It asks first.
     const unasked = await rotate(server.environment, '--compromised');
-    expectRefusal(unasked, /this destroys webhook-signer keys: there is no terminal to ask on, so say --yes/);
+    expectRefusal(unasked, /destroys webhook-signer keys: there is no terminal to ask on; run it again with --yes/);
     const looked = await rotate(server.environment, '--compromised', '--dry-run');
     expect(looked).toMatchObject({
       code: 0,

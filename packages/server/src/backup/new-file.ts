@@ -85,10 +85,10 @@ export class NewFile {
 async function requireFree(path: string, overwrites: boolean): Promise<void> {
   const found = await lookAt(path);
   if (found === undefined) return await requireFolder(dirname(path));
-  if (found.isDirectory()) throw new StartError(`${path} is a folder: name a file in it, or say --to ${path}`);
+  if (found.isDirectory()) throw new StartError(`${path} is a folder: name a file in it, or use --to ${path}`);
   if (found.isSymbolicLink()) throw new StartError(`${path} is a link: name the file that it leads to`);
-  if (!found.isFile()) throw new StartError(`${path} is no file: say - to write to standard output`);
-  if (!overwrites) throw new StartError(`${path} is there already: name another file, or say --overwrite`);
+  if (!found.isFile()) throw new StartError(`${path} is not a file: use - to write to standard output`);
+  if (!overwrites) throw new StartError(`${path} is there already: name another file, or add --overwrite`);
 }
 
 export async function requireFolder(path: string): Promise<void> {
@@ -100,7 +100,7 @@ export async function requireFolder(path: string): Promise<void> {
       throw new StartError(`the folder ${path} does not exist: make it first, for the user that runs this alone`);
     throw explain(path, error);
   }
-  if (!isFolder) throw new StartError(`${path} is no folder`);
+  if (!isFolder) throw new StartError(`${path} is not a folder`);
 }
 
 /** Undefined where nothing is. */
@@ -129,6 +129,6 @@ export function explain(path: string, error: unknown): unknown {
     return new StartError(
       `there is no room for ${basename(path)} in ${dirname(path)} (${code}): nothing is left of it. Make room there, or name another place`,
     );
-  if (code === 'EEXIST') return new StartError(`${path} is there already: name another file, or say --overwrite`);
+  if (code === 'EEXIST') return new StartError(`${path} is there already: name another file, or add --overwrite`);
   return new StartError(`cannot write ${path}: ${message}`);
 }

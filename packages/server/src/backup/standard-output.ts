@@ -7,7 +7,9 @@ import type { BackupStream } from './take.ts';
 export function standardOutput(): BackupStream {
   const output = process.stdout;
   if (output.isTTY === true)
-    throw new StartError('a backup is nothing for a terminal: name a file, or pass it on (custos backup - | …)');
+    throw new StartError(
+      'a backup cannot be written to a terminal: name a file, or pipe it to a program (custos backup - | …)',
+    );
   // Each write has its own answer.
   output.on('error', () => {});
   return {
@@ -28,5 +30,5 @@ export function standardOutput(): BackupStream {
 
 function refusal(error: NodeJS.ErrnoException): unknown {
   if (error.code !== 'EPIPE') return explain('standard output', error);
-  return new StartError('whoever reads the backup has ended before it was whole: nothing was recorded');
+  return new StartError('the program that reads the backup ended before the backup was complete: nothing was recorded');
 }

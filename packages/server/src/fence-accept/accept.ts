@@ -181,6 +181,6 @@ function undecidedSends(ids: readonly string[]): StartError {
   const named = ids.slice(0, NAMED_MAX).join(', ');
   const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : '';
   return new StartError(
-    `nobody knows what became of ${ids.length === 1 ? 'a send' : `${ids.length} sends`} (${named}${more}): look at them with \`custos restore review\`, and say it with --send ID=landed:HASH, --send ID=failed or --send ID=resend, or leave them held with --hold-undecided; the fence stays up`,
+    `nobody knows what became of ${ids.length === 1 ? 'a send' : `${ids.length} sends`} (${named}${more}): look at them with \`custos restore review\`, and decide each with --send ID=landed:HASH, --send ID=failed or --send ID=resend, or leave them held with --hold-undecided; the fence stays up`,
   );
 }

@@ -231,7 +231,8 @@ export async function unretireKey(config: Config, keyId: string, say: (line: str
 }
 
 function requireKeyId(keyId: string): void {
-  if (!KEY_ID.test(keyId)) throw new StartError(`${keyId} is no id of a root key: it has 32 hexadecimal digits`);
+  if (KEY_ID.test(keyId)) return;
+  throw new StartError(`${keyId} is not the id of a root key, which has 32 hexadecimal digits`);
 }
 
 const unknown = (ring: string, keyId: string, ids: readonly string[]): StartError =>

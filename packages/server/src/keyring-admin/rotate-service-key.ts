@@ -64,7 +64,7 @@ export async function rotateServiceKey(
 ): Promise<RotatedServiceKey | undefined> {
   const role = SERVICE_ROLES.find((known) => known === options.role);
   if (role === undefined)
-    throw new StartError(`${options.role} is no role of a service key: there are ${SERVICE_ROLES.join(', ')}`);
+    throw new StartError(`${options.role} is not the role of a service key; the roles are ${SERVICE_ROLES.join(', ')}`);
   // One at a time whatever the role, so that the lock keeps its name.
   const storage = await openBeside(config, 'webhooks rotate-key');
   try {

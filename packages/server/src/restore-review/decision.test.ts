@@ -139,7 +139,7 @@ describe('decisions in words', () => {
   test.each([`${ID}=landed`, `${ID}=landed:`, `${ID}=maybe`, ID, '=failed', 'x=failed', `${ID}=failed `])(
     'are refused where they say nothing: %s',
     (text) => {
-      expect(() => parseSendDecisions([text])).toThrow(/decides nothing/);
+      expect(() => parseSendDecisions([text])).toThrow(/is not a decision/);
     },
   );
 

@@ -21,7 +21,7 @@ export function parseSendDecisions(texts: readonly string[]): SendDecisions {
     const [, id = '', verb, hash] = /^([^=]*)=(?:(landed):([0-9A-Za-z]{32,100})|failed|resend)$/.exec(text) ?? [];
     if (!isUuid(id)) {
       throw new StartError(
-        `${printable(text)} decides nothing: write the id of a send and what became of it, as ID=landed:HASH, ID=failed or ID=resend`,
+        `${printable(text)} is not a decision: write the id of a send and what became of it, as ID=landed:HASH, ID=failed or ID=resend`,
       );
     }
     if (decisions.has(id)) throw new StartError(`${id} is decided twice: name each send once`);
@@ -74,7 +74,7 @@ export function decidedSettlement(
   named: Sighting | undefined,
 ): Settlement {
   const refuse = (because: string): never => {
-    throw new StartError(`${send.id} cannot be decided so: ${because}`);
+    throw new StartError(`${send.id} cannot be decided like this: ${because}`);
   };
   if (isOver(send)) return refuse(`it was ${send.state} before the backup, and goes on by itself`);
   if (decision.kind === 'landed') {

@@ -76,7 +76,7 @@ export async function settleSends(
   const [unknown] = undecided;
   if (unknown !== undefined) {
     throw new StartError(
-      `${unknown} is no send that can be decided: it is over, or under way since the restore was accepted, or of another organization; \`custos restore review\` lists those that can`,
+      `${unknown} is not a send that you can decide: it is over, was altered, belongs to another organization, or has been under way since the restore was accepted; \`custos restore review\` lists those that you can decide`,
     );
   }
   for (const one of plan) {
@@ -129,7 +129,7 @@ class Settler {
   async #named(send: Send, hash: string): Promise<Sighting | undefined> {
     const isOwn = send.attempts.some((attempt) => attempt.hash === hash);
     if (!isOwn && (await this.#storage.read(SendReader).hasHash(send.caip2, hash)))
-      throw new StartError(`${send.id} cannot be decided so: ${hash} is another send's transaction`);
+      throw new StartError(`${send.id} cannot be decided like this: ${hash} is another send's transaction`);
     return await this.#chains.lookup(send.caip2)?.named(send, hash);
   }
 

@@ -35,7 +35,7 @@ export async function openArchive(path: string, identityFiles: readonly string[]
   };
   try {
     const first = await parts.next();
-    if (first.done || first.value.part !== 'header') throw new StartError(`${name} is no backup of Custos`);
+    if (first.done || first.value.part !== 'header') throw new StartError(`${name} is not a Custos backup`);
     return { name, header: first.value.header, parts, close };
   } catch (error) {
     await close().catch(() => {});
@@ -53,13 +53,13 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     const stats = await handle.stat();
     if (stats.isDirectory()) throw new StartError(`${path} is a folder: name the file of a backup in it`);
-    if (stats.isFile() && stats.size === 0) throw new StartError(`${path} is empty: it is no backup`);
+    if (stats.isFile() && stats.size === 0) throw new StartError(`${path} is empty`);
     const start = Buffer.alloc(SQLITE.length);
     // A pipe has no beginning to look at.
     if (stats.isFile()) await handle.read(start, 0, start.length, 0);
     if (start.toString('latin1') === SQLITE)
       throw new StartError(
-        `${path} is a database file, and no backup that \`custos backup\` made: put it into a data directory, with the files beside it and its key ring, and run \`custos verify\` with CUSTOS_DATA_DIR set to that (docs/guides/disaster-recovery.md#a-copy-of-the-files)`,
+        `${path} is a database file, not a backup that \`custos backup\` made: put it into a data directory, with the files beside it and its key ring, and run \`custos verify\` with CUSTOS_DATA_DIR set to that (docs/guides/disaster-recovery.md#a-copy-of-the-files)`,
       );
     return handle;
   } catch (error) {
@@ -91,7 +91,7 @@ function identitiesIn(path: string): string[] {
   const lines = ageLines(text);
   if (text.startsWith('age-encryption.org/') || text.startsWith('-----BEGIN'))
     throw new StartError(
-      `the identity file ${path} is encrypted itself, or is no identity of age: decrypt it first (\`age -d ${path} > FILE\`, in a folder in memory)`,
+      `the identity file ${path} is encrypted itself, or is not an age identity: decrypt it first (\`age -d ${path} > FILE\`, in a folder in memory)`,
     );
   if (lines.length === 0) throw new StartError(`the identity file ${path} holds no identity (AGE-SECRET-KEY-1…)`);
   return lines;

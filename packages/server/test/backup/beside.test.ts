@@ -173,7 +173,7 @@ describe.each(DATABASES)('custos backup beside a service on %s', { timeout: 120_
     );
     expect([broken.status, broken.stderr]).toEqual([
       1,
-      'custos: whoever reads the backup has ended before it was whole: nothing was recorded\n',
+      'custos: the program that reads the backup ended before the backup was complete: nothing was recorded\n',
     ]);
     expect(await backups(server)).toHaveLength(1);
   });
@@ -273,7 +273,7 @@ test('custos backup says what is wrong before it does anything, and when there i
   writeFileSync(recipients, `# who can open them\n${keys.recipient}\n`);
   writeFileSync(join(folder.path, 'empty'), '# nobody\n');
   const wrong: [string[], RegExp][] = [
-    [[], /say where the backup goes/],
+    [[], /no place for the backup is given: name a file/],
     [[file, '--to', folder.path], /not to both/],
     [[file, '--keep', '3'], /--keep belongs to --to/],
     [['--to', folder.path, '--overwrite'], /--overwrite belongs to a file/],

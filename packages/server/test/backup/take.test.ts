@@ -250,16 +250,16 @@ describe.each(DATABASES)('a backup on %s', (database) => {
     symlinkSync('/dev/full', at('dangling'));
     const wrong: [BackupOptions, RegExp][] = [
       [to('one.age', { recipients: [] }), /give a recipient \(age1…\), which `age-keygen/],
-      [to('one.age', { recipients: ['age1x'] }), /age1x is no recipient/],
-      [to('sub'), /sub is a folder: name a file in it, or say --to/],
+      [to('one.age', { recipients: ['age1x'] }), /age1x is not a recipient/],
+      [to('sub'), /sub is a folder: name a file in it, or use --to/],
       [to('file'), /file is there already/],
       [to('link'), /link is a link: name the file that it leads to/],
       [to('dangling', { target: { file: at('dangling'), overwrites: true } }), /dangling is a link/],
       [to('no/one.age'), /the folder .*no does not exist: make it first/],
       [to('file/one.age'), /cannot write .*ENOTDIR/],
-      [to('', { target: { file: '/dev/null', overwrites: true } }), /\/dev\/null is no file: say -/],
+      [to('', { target: { file: '/dev/null', overwrites: true } }), /\/dev\/null is not a file: use -/],
       [to('', { target: { folder: at('no'), keep: 1 } }), /the folder .*no does not exist/],
-      [to('', { target: { folder: at('file'), keep: 1 } }), /file is no folder/],
+      [to('', { target: { folder: at('file'), keep: 1 } }), /file is not a folder/],
     ];
     for (const [options, reason] of wrong) expect(await problemOf(takeBackup(config, options))).toMatch(reason);
     const secret = await problemOf(takeBackup(config, to('one.age', { recipients: [keys.identity] })));

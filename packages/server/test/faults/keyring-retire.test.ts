@@ -44,10 +44,10 @@ describe.each(DATABASES)('custos keyring retire on %s', { timeout: 240_000 }, (d
         `^This adds a root key to file:.*, beside ${old}, and re-wraps [0-9]+ organization keys? .*process ${server.pid} on `,
       ),
     );
-    expectRefusal(await keyring(server, 'rotate'), /there is no terminal to ask on, so say --yes/);
-    expectRefusal(await keyring(server, 'retire', old), /there is no terminal to ask on, so say --yes/);
+    expectRefusal(await keyring(server, 'rotate'), /there is no terminal to ask on; run it again with --yes/);
+    expectRefusal(await keyring(server, 'retire', old), /there is no terminal to ask on; run it again with --yes/);
     expectRefusal(await keyring(server, 'retire', old, '--yes'), /is the one in use: `custos keyring rotate` makes/);
-    expectRefusal(await keyring(server, 'retire', 'xyz', '--yes'), /xyz is no id of a root key/);
+    expectRefusal(await keyring(server, 'retire', 'xyz', '--yes'), /xyz is not the id of a root key/);
     const none = '00'.repeat(16);
     for (const command of [
       ['retire', none, '--yes'],

@@ -303,6 +303,6 @@ test('nothing is changed without a yes, nor before marks are required', { timeou
     expect.stringMatching(/^This makes a new integrity key, marks every/),
   ]);
   const asked = await runCli(server.environment, 'integrity', 'rotate-key');
-  expect([asked.code === 0, asked.stderr]).toEqual([false, expect.stringContaining('say --yes (or --dry-run)')]);
+  expect([asked.code === 0, asked.stderr]).toEqual([false, expect.stringContaining('run it again with --yes')]);
   expect([await keysOf(server), await requiredBy(ringOf(server))]).toEqual(before);
 });

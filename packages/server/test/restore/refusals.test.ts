@@ -90,7 +90,7 @@ describe.each(DATABASES)('a restore on %s refuses, and leaves the database as it
       [join(folder, 'a-folder'), 'is a folder'],
       [join(folder, 'missing'), 'cannot read'],
       [file('empty', ''), 'is empty'],
-      [file('text', 'hello, this is no backup of anything'), 'is no backup of Custos'],
+      [file('text', 'hello, this is no backup of anything'), 'is not a Custos backup'],
       [file('db', Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(100)])), 'is a database file'],
     ];
     for (const [path, text] of table) await expect(restoreInto(config, path, key), path).rejects.toThrow(text);
@@ -156,7 +156,7 @@ describe.each(DATABASES)('a restore on %s refuses, and leaves the database as it
     const command = ['restore', made.archive, '-i', made.key.file, '--yes'];
     const refused = await runCliWith('', env, ...command);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('THE BACKUP IS OF ANOTHER DEPLOYMENT') });
-    expect(refused.stderr).toContain('--another-deployment');
+    expect(refused.stderr).toContain('run it again with --another-deployment too');
     expect((await other.read('SELECT name FROM organization')).map(({ name }) => name)).toEqual(['one']);
     await letFilesGo();
     const agreed = await runCliWith('', env, ...command, '--another-deployment');
@@ -238,7 +238,7 @@ test('a backup from standard input goes into an empty place, and elsewhere only 
   expect(await dump(place.config)).toEqual(made.before);
   expect(await run(made.server.environment)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('leaves nobody to ask: say --yes'),
+    stderr: expect.stringContaining('while the backup comes from standard input: run it again with --yes'),
   });
   expect(await run(made.server.environment, '--yes')).toMatchObject({ code: 0 });
   expect(await dump(made.config)).toEqual(made.before);

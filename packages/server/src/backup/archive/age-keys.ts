@@ -14,7 +14,7 @@ export const ageLines = (text: string): string[] =>
 export function encrypterFor(recipients: readonly string[]): Encrypter {
   if (recipients.length === 0) {
     throw new StartError(
-      'a backup is encrypted to somebody: give a recipient (age1…), which `age-keygen -o backup.key` makes and shows',
+      'a backup needs a recipient to be encrypted to: give a recipient (age1…), which `age-keygen -o backup.key` makes and shows',
     );
   }
   const encrypter = new Encrypter();
@@ -26,14 +26,14 @@ function addRecipient(encrypter: Encrypter, recipient: string): void {
   // Whatever it is, it is not repeated: it opens backups.
   if (IDENTITY.test(recipient)) {
     throw new StartError(
-      'that is an identity, the secret that opens backups, and no recipient: `age-keygen -y FILE` shows the recipient of the identity in FILE. If others may have read what you typed, make a new one',
+      'that is an identity, the secret that opens backups, not a recipient: `age-keygen -y FILE` shows the recipient of the identity in FILE. If others may have read what you typed, make a new one',
     );
   }
   try {
     encrypter.addRecipient(recipient);
   } catch {
     throw new StartError(
-      `${printable(recipient)} is no recipient that Custos can encrypt to: it is one of age, as age1… with its 62 characters; SSH keys and those of plugins cannot be used`,
+      `${printable(recipient)} is not a recipient that Custos can encrypt to: give an age recipient (age1…, 62 characters); SSH keys and recipients of plugins do not work`,
     );
   }
 }
@@ -42,7 +42,7 @@ function addRecipient(encrypter: Encrypter, recipient: string): void {
 export function decrypterWith(identities: readonly string[]): Decrypter {
   if (identities.length === 0)
     throw new StartError(
-      'a backup opens with the identity (AGE-SECRET-KEY-1…) of one of its recipients: give its file',
+      'a backup opens with the identity (AGE-SECRET-KEY-1…) of one of its recipients: name its file with --identity',
     );
   const decrypter = new Decrypter();
   for (const identity of identities) {
@@ -50,7 +50,7 @@ export function decrypterWith(identities: readonly string[]): Decrypter {
       decrypter.addIdentity(identity);
     } catch {
       throw new StartError(
-        'what was given is no identity of age: a file of `age-keygen` has one as AGE-SECRET-KEY-1…, beside comments',
+        'this is not an age identity: a file that `age-keygen` wrote has one (AGE-SECRET-KEY-1…), besides comments',
       );
     }
   }

@@ -207,7 +207,7 @@ describe('a file that is not whole', () => {
     const bytes = await written();
     for (let length = 0; length < bytes.length; length += length < 300 ? 11 : 61) {
       const message = await refusal(read(bytes.subarray(0, length)));
-      expect(message).toMatch(/damaged or was cut off|is empty|does not begin as a file of age/);
+      expect(message).toMatch(/damaged or was cut off|is empty|does not begin as an age file/);
     }
   });
 
@@ -217,7 +217,7 @@ describe('a file that is not whole', () => {
       const damaged = Uint8Array.from(bytes);
       damaged[index] = (damaged[index] as number) ^ (1 << (index % 8));
       const message = await refusal(read(damaged));
-      expect(message).toMatch(/damaged or was cut off|does not begin as a file of age|does not open this backup/);
+      expect(message).toMatch(/damaged or was cut off|does not begin as an age file|does not open this backup/);
     }
   });
 
@@ -282,7 +282,7 @@ describe('a file that is not whole', () => {
 
   test('is refused when it is no backup', async () => {
     expect(await refusal(read(Buffer.alloc(0)))).toBe('the backup is empty');
-    expect(await refusal(read(Buffer.from('SQLite format 3\0 and more')))).toMatch(/no backup of Custos/);
+    expect(await refusal(read(Buffer.from('SQLite format 3\0 and more')))).toMatch(/not a Custos backup/);
     expect(await refusal(read(Buffer.from('-----BEGIN AGE ENCRYPTED FILE-----\nabc')))).toMatch(/armored/);
     expect(await refusal(read(await encrypted(Buffer.from('no gzip'))))).toMatch(/damaged/);
     expect(await refusal(read(await encrypted(gzipSync('{"other":1}\n'))))).toMatch(/damaged/);
@@ -319,7 +319,7 @@ describe('keys of age', () => {
   test('are refused when they are none, and identities are not repeated', async () => {
     expect(await refusal(written(content(), []))).toMatch(/age-keygen/);
     for (const wrong of ['age1', 'age1qqqq', `${recipient}q`, 'ssh-ed25519 AAAA', 'age1yubikey1qwerty', '']) {
-      expect(await refusal(written(content(), [recipient, wrong]))).toMatch(/is no recipient/);
+      expect(await refusal(written(content(), [recipient, wrong]))).toMatch(/is not a recipient/);
     }
     for (const secret of [identity, identity.toLowerCase()]) {
       const message = await refusal(written(content(), [secret]));
@@ -330,7 +330,7 @@ describe('keys of age', () => {
     expect(await refusal(read(bytes, []))).toMatch(/opens with the identity/);
     const half = identity.slice(0, 40);
     const message = await refusal(read(bytes, [half]));
-    expect(message).toMatch(/no identity of age/);
+    expect(message).toMatch(/not an age identity/);
     expect(message).not.toContain(half.slice(20));
   });
 });

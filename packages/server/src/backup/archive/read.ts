@@ -76,7 +76,7 @@ function requireAge(start: Buffer): void {
     );
   }
   throw new StartError(
-    start.length === 0 ? 'the backup is empty' : 'this is no backup of Custos: it does not begin as a file of age',
+    start.length === 0 ? 'the backup is empty' : 'this is not a Custos backup: it does not begin as an age file does',
   );
 }
 

@@ -130,7 +130,7 @@ async function look(file: string): Promise<Looked | undefined> {
     db = new SqliteFile(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
     const ask: Ask = async (text) => db?.prepare(text).all() ?? [];
     if ((await ask("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'")).length === 0)
-      throw new StartError(`${file} is no database of Custos: move it away first; nothing was changed`);
+      throw new StartError(`${file} is not a Custos database: move it away first; nothing was changed`);
     await requireKnownTables(ask, file);
     // No service runs. Should this connection be the last, it removes the log of one that was killed.
     if (!isLacking) markWhole(db);
