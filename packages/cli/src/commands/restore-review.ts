@@ -69,7 +69,7 @@ function endOf({ sends, undecided, altered, differences }: Reviewed): string[] {
     );
   if (altered > 0)
     lines.push(
-      'Altered sends do not go out, and `--send` cannot decide them. `custos verify` names their rows: repair those before you accept (docs/guides/integrity.md#when-a-row-is-refused), and review again. A send whose row is repaired later goes out even if it landed since the backup.',
+      'Altered sends do not go out, and `--send` cannot decide them. `custos verify` names their rows: repair those before you accept (docs/guides/integrity.md#when-a-row-is-refused), and review again. A send whose row is repaired later may go out although it landed since the backup.',
     );
   return lines;
 }
