@@ -63,7 +63,7 @@ export async function openBeside(
  * The folder may belong to a user who is not trusted with what root may open: through a link root would write elsewhere. SQLite
  * itself follows none to the files that it makes beside a database.
  */
-function requireNoLink(path: string): void {
+export function requireNoLink(path: string): void {
   if (process.getuid?.() !== 0) return;
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
   throw new StartError(`${path} is a link, which root does not follow here: run this as the user of the service`);

@@ -1,4 +1,4 @@
-import { chownSync, closeSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, lchownSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ArchiveHeader, ArchivePart } from '../../backup/archive/parts.ts';
 import { dataModel } from '../../domains.ts';
@@ -81,10 +81,11 @@ function makePrivateFile(file: string): void {
   giveToOwnerOf(dirname(file), file);
 }
 
+/** Never what a link leads to: the owner of the folder may have put one there meanwhile, to be given a file of somebody else. */
 export function giveToOwnerOf(of: string, file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(of);
-  chownSync(file, uid, gid);
+  lchownSync(file, uid, gid);
 }
 
 export function syncPath(path: string): void {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellWord } from '../../lib/shell-word.ts';
+import { requireNoLink } from '../../keyring-admin/beside.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { takeLock } from '../../storage/sqlite.ts';
 import { SqliteFile, sqliteErrorName } from '../../storage/sqlite-driver.ts';
@@ -44,6 +45,7 @@ export class SqliteTarget implements Target<SqlitePlace> {
   static async open(dataDir: string): Promise<SqliteTarget> {
     const file = join(dataDir, 'custos.db');
     const locks: SqliteFile[] = [];
+    requireNoLink(file);
     try {
       locks.push(
         lockFor(
@@ -97,6 +99,7 @@ export class SqliteTarget implements Target<SqlitePlace> {
 /** A lock of a file, which the system releases with the process. */
 function lockFor(dataDir: string, name: string, refusal: string): SqliteFile {
   const file = join(dataDir, name);
+  requireNoLink(file);
   const isNew = !existsSync(file);
   try {
     const lock = takeLock(file);
