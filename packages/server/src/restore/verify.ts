@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { InstallationReader } from '../core/store/installation.ts';
 import { raiseFence } from '../fence/raise.ts';
+import { doubtIfBehind, TIME_MS_MAX } from '../key-rotation/clock-doubt.ts';
 import { openBeside, writeBeside } from '../keyring-admin/beside.ts';
 import { openKeyringBeside } from '../keyring-admin/open-keyring.ts';
 import { randomId } from '../lib/ids.ts';
@@ -54,6 +55,7 @@ export async function verifyDatabase(config: Config, options: VerifyOptions): Pr
         // What was committed last is missing, as after a restore: what was paid may be paid again.
         const restoredAtMs = Date.now();
         const snapshotAtMs = (await read.newestTimeMs()) ?? restoredAtMs;
+        requirePast(snapshotAtMs, restoredAtMs);
         await writeBeside(storage, (store) =>
           raiseFence(store, { backupId: `lost-log-${randomId()}`, snapshotAtMs, restoredAtMs, exhaust: false }),
         );
@@ -68,4 +70,13 @@ export async function verifyDatabase(config: Config, options: VerifyOptions): Pr
   if (accepted) marks?.acceptWithoutLog(file);
   const findings = checked.findings + (isLacking && !accepted ? 1 : 0);
   return { checked: { ...checked, findings }, accepted };
+}
+
+/** Whatever is issued before the newest time in the database is refused for ever, and nothing would be accepted until then. */
+function requirePast(newestMs: number, nowMs: number): void {
+  const doubt = doubtIfBehind(nowMs, Math.min(newestMs, TIME_MS_MAX), 'the newest thing that is stored');
+  if (doubt === undefined) return;
+  throw new StartError(
+    `${doubt.reason}: set the clock if it is wrong; otherwise somebody else wrote that time, so see \`custos verify\` and restore a backup; nothing was accepted`,
+  );
 }

@@ -115,3 +115,20 @@ test('the file of a service that was stopped needs no log', { timeout: SECONDS }
   expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([0, { addresses: { of: SECRETS } }]);
   rmSync(folder.path, { recursive: true });
 });
+
+test('it is not accepted while the newest time in it is one that no clock has had', { timeout: SECONDS }, async () => {
+  await using server = await TestServer.start();
+  await withWallets(server);
+  using folder = temporaryFolder();
+  for (const name of ['custos.db', 'root.key']) copyFileSync(join(server.dataDir, name), join(folder.path, name));
+  const file = join(folder.path, 'custos.db');
+  {
+    using db = new SqliteFile(file);
+    db.exec('UPDATE organization SET updated_at_ms = 9007199254740991');
+  }
+  const env = { ...server.environment, CUSTOS_DATA_DIR: folder.path };
+  const refused = await runCli(env, 'verify', '--accept-lost-log');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('nothing was accepted')]);
+  using after = new SqliteFile(file, { isReadOnly: true });
+  expect(after.prepare('SELECT id FROM restoration').all()).toEqual([]);
+});

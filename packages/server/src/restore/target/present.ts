@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { BACKUP } from '../../core/store/installation.ts';
+import { TIME_MS_MAX } from '../../key-rotation/clock-doubt.ts';
 import { printable } from '../../lib/printable.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { MIGRATION_NAMES } from '../../storage/migrate.ts';
@@ -37,7 +38,8 @@ export async function describe(ask: Ask): Promise<Described> {
     organizationId: organizationId ?? (organization === undefined ? undefined : String(organization['id'])),
     organizationName: organization === undefined ? undefined : printable(organization['name']),
     organizations: Number(count?.['count'] ?? 0),
-    lastAtMs: Number.isSafeInteger(lastAtMs) ? lastAtMs : undefined,
+    // Somebody may have written a time that no clock has, which nobody could show.
+    lastAtMs: Math.abs(lastAtMs) <= TIME_MS_MAX ? lastAtMs : undefined,
   };
 }
 
