@@ -80,6 +80,13 @@ describe('a fence', () => {
     expect([fence.isWhole, fence.restoredAtMs]).toEqual([true, AT]);
   });
 
+  test('whoever was accepted for an earlier restore is held still when the later one is gone', () => {
+    const later = restoration({ id: 'second', restoredAtMs: AT + 1000 });
+    const fence = fenceWith(restoration(), later);
+    expect(fence.load([restoration()], new Set(['parent']))).toEqual(['second']);
+    expect([fence.isWhole, fence.holds(PARENT), fence.scope]).toEqual([true, true, undefined]);
+  });
+
   test('holds everybody where the database was restored under a process that runs, whoever is accepted', () => {
     const fence = Fence.down();
     fence.load([restoration()], new Set(['parent']));

@@ -73,9 +73,10 @@ export class Fence {
       .filter(({ acceptedAtMs }) => acceptedAtMs === undefined)
       .sort((one, other) => one.restoredAtMs - other.restoredAtMs || (one.id < other.id ? -1 : 1))
       .at(-1);
-    this.#state = { open, accepted };
-    if (this.#doubt !== 'restored-meanwhile') this.#doubt = undefined;
     const found = new Set(restorations.map(({ id }) => id));
+    // Where the open one is gone, what the database has accepted was accepted for an earlier one.
+    this.#state = { open, accepted: open === undefined || found.has(open.id) ? accepted : new Set() };
+    if (this.#doubt !== 'restored-meanwhile') this.#doubt = undefined;
     const gone = [...this.#known.keys()].filter((id) => !found.has(id) && !this.#gone.has(id));
     for (const id of gone) this.#gone.add(id);
     this.#changed();
