@@ -249,7 +249,12 @@ function consequence(kind: string, change: 'added' | 'removed' | 'changed'): str
   return ' The value here is the old one.';
 }
 
-const time = (atMs: number): string => new Date(atMs).toISOString();
+/** Another database may say anything. */
+function time(atMs: number): string {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString();
+}
+
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 const quoted = (value: string | null): string => (value === null ? 'nothing' : `"${line(value)}"`);
 
