@@ -29,7 +29,7 @@ export function reviewCommand(): Command {
     .option('-i, --identity <file>', 'file with an identity of age that opens the backup; can be repeated', collect)
     .option(
       '--organization <id>',
-      'an organization with its sub-organizations alone, with the whole list of what it has',
+      'an organization with its sub-organizations alone; without --against it lists what that organization itself has',
     )
     .option('--json', 'one JSON document a line: each finding, and at last the counts')
     .allowExcessArguments(false)

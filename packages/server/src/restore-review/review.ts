@@ -21,7 +21,7 @@ export interface ReviewOptions {
   readonly against?: string | undefined;
   /** Files with identities that open a backup. */
   readonly identities?: readonly string[];
-  /** Of this organization and its sub-organizations alone. */
+  /** Of this organization and its sub-organizations alone; without anything newer what it has itself is listed. */
   readonly organizationId?: string | undefined;
   readonly report: (finding: ReviewFinding) => void;
   readonly say: (line: string) => void;

@@ -131,6 +131,17 @@ describe.each(DATABASES)('a restored database compared with what is newer, on %s
     expect(differencesIn(upper.findings)).toEqual(found);
   });
 
+  test('of its sub-organizations too, for which a restore is accepted with it', async () => {
+    const { organizationId } = root;
+    const { findings } = await restored.review({ against: newer(), organizationId });
+    const found = differencesIn(findings);
+    expect(new Set(found.map((difference) => difference.organizationId))).toEqual(
+      new Set([organizationId, made['sub']]),
+    );
+    const inSub = found.filter((difference) => difference.organizationId === made['sub']);
+    expect(inSub.map(({ what }) => what)).toEqual(expect.arrayContaining(['organization', 'user', 'API key']));
+  });
+
   test('says of a row that no service wrote it', async () => {
     const statement = `UPDATE policy SET condition = 'forged' WHERE id = '${made['kept']}'`;
     const run = async (sql: string): Promise<void> => {

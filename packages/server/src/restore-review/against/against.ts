@@ -1,4 +1,5 @@
 import { ActivityReader } from '../../core/store/activity-reader.ts';
+import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { ActivityIndex } from './activity-index.ts';
@@ -60,7 +61,7 @@ async function readActivities(
   const table = storage.integrity.tables.get('activity');
   if (table === undefined) return;
   say('reading the activities since the backup');
-  const wish = { changedSinceMs: snapshotAtMs - AROUND_MS, organizationId };
+  const wish = { changedSinceMs: snapshotAtMs - AROUND_MS, treeId: organizationId };
   for await (const { row } of allRows(database, table, wish, ACTIVITIES_AT_ONCE)) {
     if (row['status'] !== 'ACTIVITY_STATUS_COMPLETED') continue;
     const { organization_id, id, type, updated_at_ms, parameters, body, result } = row;
@@ -83,13 +84,20 @@ async function compareExport(
   const seen = new Set<string>();
   for await (const activity of readAuditExport(file)) {
     if (activity.status !== COMPLETED || activity.atMs < snapshotAtMs - AROUND_MS || seen.has(activity.id)) continue;
-    if (organizationId !== undefined && activity.organizationId !== organizationId) continue;
+    if (!(await isInTree(storage, activity.organizationId, organizationId))) continue;
     seen.add(activity.id);
     if (!(await isDoneHere(storage, activity.organizationId, activity.id))) spool.add(differenceOf(activity));
   }
   const doubt = 'a file of activities proves nothing by itself: `verifyVote` of the SDK checks the votes in it';
   const lacking = ['what changed without an activity'];
   return { name: file, differences: spool.all(), count: spool.count, lacking, doubt };
+}
+
+/** One that this database does not know may have been made below it since the backup. */
+async function isInTree({ read }: Storage, organizationId: string, treeId: string | undefined): Promise<boolean> {
+  if (treeId === undefined || organizationId === treeId) return true;
+  const organization = await read(OrganizationReader).find(organizationId as OrganizationId);
+  return organization === undefined || organization.parentId === treeId;
 }
 
 async function isDoneHere({ read }: Storage, organizationId: string, id: string): Promise<boolean> {

@@ -12,6 +12,7 @@ export interface Comparison {
   readonly activities: ActivityIndex;
   readonly spool: DifferenceSpool;
   readonly nowMs: number;
+  /** With its sub-organizations: a restore is accepted for them together. */
   readonly organizationId?: string | undefined;
   readonly say: (line: string) => void;
 }
@@ -42,7 +43,7 @@ async function compareTable(
   compared: ComparedTable,
   table: MarkedTable,
 ): Promise<void> {
-  const wish: RowWish = { organizationId };
+  const wish: RowWish = { treeId: organizationId };
   const [ours, theirs] = [allRows(here, table, wish), allRows(there, table, wish)];
   let [one, other] = [await nextOf(ours), await nextOf(theirs)];
   while (one !== undefined || other !== undefined) {

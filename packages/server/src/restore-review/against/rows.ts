@@ -4,10 +4,12 @@ import type { ColumnInfo, MarkedTable } from '../../storage/integrity/marked-tab
 import type { Row } from '../../storage/integrity/row.ts';
 import type { Storage } from '../../storage/storage.ts';
 
-/** Behind a key, of one organization, or changed since a moment; all of them narrow it further. */
+/** Behind a key, of one organization, or of a tree of them, or changed since a moment; all of them narrow it further. */
 export interface RowWish {
   readonly after?: readonly unknown[] | undefined;
   readonly organizationId?: string | undefined;
+  /** Of an organization and its sub-organizations. */
+  readonly treeId?: string | undefined;
   readonly changedSinceMs?: number | undefined;
 }
 
@@ -51,8 +53,13 @@ export async function* allRows(
 
 /** The rows of the database that is reviewed. */
 export const ownRows = (storage: Pick<Storage, 'read' | 'integrity'>): Rows => ({
-  async page(table, { after, organizationId, changedSinceMs }, limit) {
+  async page(table, { after, organizationId, treeId, changedSinceMs }, limit) {
     const terms = [
+      ...(treeId === undefined || table.organization === undefined
+        ? []
+        : [
+            sql`${sql.ref(table.organization)} IN (SELECT id FROM organization WHERE id = ${treeId} OR parent_id = ${treeId})`,
+          ]),
       ...(organizationId === undefined || table.organization === undefined
         ? []
         : [sql`${sql.ref(table.organization)} = ${organizationId}`]),
@@ -83,7 +90,7 @@ export function rowsThrough(query: Query, columns: readonly ColumnInfo[], verify
     known.set(table, names.add(column));
   }
   return {
-    async page(table, { after, organizationId, changedSinceMs }, limit) {
+    async page(table, { after, organizationId, treeId, changedSinceMs }, limit) {
       const names = known.get(table.name);
       if (names === undefined || !table.key.every((column) => names.has(column))) return undefined;
       const key = table.key.map(quoted).join(', ');
@@ -96,6 +103,10 @@ export function rowsThrough(query: Query, columns: readonly ColumnInfo[], verify
       if (organizationId !== undefined && table.organization !== undefined) {
         terms.push(`${quoted(table.organization)} = ?`);
         values.push(organizationId);
+      }
+      if (treeId !== undefined && table.organization !== undefined) {
+        terms.push(`${quoted(table.organization)} IN (SELECT id FROM organization WHERE id = ? OR parent_id = ?)`);
+        values.push(treeId, treeId);
       }
       if (changedSinceMs !== undefined && names.has('updated_at_ms')) {
         terms.push('updated_at_ms >= ?');
