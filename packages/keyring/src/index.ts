@@ -76,10 +76,14 @@ export async function removeRingLeftovers(rootKey: string): Promise<string[]> {
   return leftovers.removeRingLeftovers(rootKey);
 }
 
-/** Puts the bytes of a ring where the setting has none, for the owner of a folder; false where there is one. */
+/**
+ * Puts the bytes of a ring where the setting has none; false where there is one. It is for the owner of its folder, as a keyring
+ * that has a user of its own, or for that of `folder` where its own is root's.
+ */
 export async function installRing(rootKey: string, ring: Uint8Array, folder: string): Promise<boolean> {
-  const { createPrivateFile } = await import('./seal/private-file.ts');
-  return createPrivateFile(parseRootKeySetting(rootKey).ringPath, ring, { like: folder });
+  const { createPrivateFile, ownedFolder } = await import('./seal/private-file.ts');
+  const { ringPath } = parseRootKeySetting(rootKey);
+  return createPrivateFile(ringPath, ring, { like: await ownedFolder(ringPath, folder) });
 }
 
 /** Writes the keys of one ring into a new one: both are named as in the setting of the root key. */

@@ -133,6 +133,16 @@ async function ownerLike(path: string): Promise<Owner | undefined> {
   return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
 }
 
+/** The folder of a file, or another one where that is root's, who is a stranger to whoever reads the file. */
+export async function ownedFolder(path: string, other: string): Promise<string> {
+  const own = dirname(path);
+  try {
+    return (await stat(own)).uid === 0 ? other : own;
+  } catch (error) {
+    throw toKeyringError(error, path, 'created');
+  }
+}
+
 const temporaryName = (path: string): string => `${path}.${randomBytes(8).toString('hex')}.tmp`;
 
 /**
