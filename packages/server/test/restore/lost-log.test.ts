@@ -119,6 +119,9 @@ test('the file of a service that was stopped needs no log', { timeout: SECONDS }
 test('it is not accepted while the newest time in it is one that no clock has had', { timeout: SECONDS }, async () => {
   await using server = await TestServer.start();
   await withWallets(server);
+  // What is there by now is moved into the file.
+  expect(await server.stop()).toBe(0);
+  await server.start();
   using folder = temporaryFolder();
   for (const name of ['custos.db', 'root.key']) copyFileSync(join(server.dataDir, name), join(folder.path, name));
   const file = join(folder.path, 'custos.db');

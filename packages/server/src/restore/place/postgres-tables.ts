@@ -7,6 +7,8 @@ import type { RawTables } from './raw-tables.ts';
 /** So that one statement stays small, whatever a row holds. */
 const STATEMENT_BYTES_MAX = 4 * 1024 * 1024;
 const ROWS_MAX = 2000;
+/** Half of all numbers that there are. */
+const NUMBER_MAX = '4611686018427387904';
 
 /** The tables of a schema that is filled over one session, which searches that schema alone. */
 export class PostgresTables implements RawTables {
@@ -27,7 +29,23 @@ export class PostgresTables implements RawTables {
   /** Here a default numbers rows that say no number, and triggers see updates alone. */
   async still(): Promise<void> {}
 
-  async settle(): Promise<void> {}
+  /** New rows are numbered behind those that came in: otherwise new deliveries of webhooks would overtake those that wait. */
+  async settle(): Promise<void> {
+    const { rows } = await this.#client.query<{ table: string; column: string; sequence: string }>(
+      `SELECT * FROM (SELECT relname::text AS table, attname::text AS column,
+         pg_get_serial_sequence(quote_ident(relname), attname) AS sequence
+       FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+       WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')) AS numbered
+       WHERE sequence IS NOT NULL`,
+    );
+    for (const { table, column, sequence } of rows)
+      // A number that somebody else wrote at the end of all numbers would leave none.
+      await this.#client.query(
+        `SELECT setval($1::regclass, coalesce(max(${quoted(column)}) FILTER (WHERE ${quoted(column)} < ${NUMBER_MAX}), 0) + 1, false)
+         FROM ${quoted(table)}`,
+        [sequence],
+      );
+  }
 
   async insert(table: string, columns: readonly string[], rows: readonly ArchiveRow[]): Promise<void> {
     const types = await this.#typesOf(table);

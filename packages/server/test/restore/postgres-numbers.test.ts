@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { connectForLong } from '../../src/restore/place/postgres-connection.ts';
+import { PostgresTables } from '../../src/restore/place/postgres-tables.ts';
+import { createPostgresDatabase } from '../harness/databases.ts';
+
+test.each<[numbers: readonly (number | bigint)[], next: string]>([
+  [[], '1'],
+  [[7, 9n], '10'],
+  // Whoever wrote the last number that there is leaves room behind the others.
+  [[7, 9_223_372_036_854_775_807n], '8'],
+])('rows that come after %j are numbered from %s', async (numbers, next) => {
+  await using database = await createPostgresDatabase({ isEmpty: true });
+  const client = await connectForLong(database.url);
+  try {
+    await client.query('CREATE TABLE unnumbered (name text); CREATE TABLE numbered (seq bigserial NOT NULL, name text)');
+    const tables = new PostgresTables(client);
+    await tables.insert(
+      'numbered',
+      ['seq', 'name'],
+      numbers.map((number) => [number, 'it came in']),
+    );
+    await tables.settle();
+    const { rows } = await client.query("INSERT INTO numbered (name) VALUES ('later') RETURNING seq::text");
+    expect(rows).toEqual([{ seq: next }]);
+  } finally {
+    await client.end();
+  }
+});
