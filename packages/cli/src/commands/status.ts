@@ -52,9 +52,16 @@ function describeFence(fence: ShownFence | string): string {
   const { last, isUp, accepted } = fence;
   if (last === undefined) return 'none: the database was never restored from a backup';
   const restored = `restored ${time(last.restoredAtMs)} from a backup of ${time(last.snapshotAtMs)}`;
-  if (!isUp) return `down: ${restored}, accepted ${time(last.acceptedAtMs ?? 0)} by ${last.acceptedBy}`;
+  if (!isUp) return `down: ${restored}, accepted ${time(last.acceptedAtMs ?? 0)} by ${plain(last.acceptedBy ?? '?')}`;
   const some = accepted === 0 ? '' : `, except for ${accepted} organization${accepted === 1 ? '' : 's'}`;
   return `up since it was ${restored}: nothing is done${some} until you run \`custos restore review\` and \`custos restore accept\``;
 }
 
-const time = (atMs: number): string => new Date(atMs).toISOString();
+/** Nobody has verified what the rows say: whoever can write to the database may have put anything there. */
+function time(atMs: number): string {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? plain(String(atMs)) : date.toISOString();
+}
+
+/** Text that others wrote, as one line: it may hold what a terminal acts on. */
+const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?').slice(0, 200);
