@@ -169,7 +169,7 @@ class FindingText {
         this.#head('Who can do what, by this database: look for what you know to be otherwise');
         const doubt = isGenuine === false ? ' NOT WRITTEN BY A SERVICE' : '';
         const said = values.map((value) => `${value.what} ${line(value.value)}`).join(', ');
-        this.#write(`  ${organizationId ?? '-'} ${what} ${line(name)} (${line(id)})${doubt}: ${said}`);
+        this.#write(`  ${line(organizationId ?? '-')} ${what} ${line(name)} (${line(id)})${doubt}: ${said}`);
         return;
       }
       case 'count':

@@ -12,3 +12,11 @@ test.each([
   const { lastAtMs } = await describe(async (text) => (text.includes('max(moment)') ? [{ last }] : []));
   expect(lastAtMs).toBe(told);
 });
+
+test('what is there is told in characters that a terminal shows', async () => {
+  const { organizationId, organizationName } = await describe(async (text) => {
+    if (text.includes("'bootstrap'")) return [{ value: 'id\u001b[2J' }];
+    return text.includes('SELECT /* partial: told') ? [{ id: 'id\u001b[2J', name: 'name\u001b[2J' }] : [];
+  });
+  expect(`${organizationId} ${organizationName}`).not.toContain('\u001b');
+});

@@ -22,7 +22,7 @@ export interface Described {
 /** By plain SQL: what is replaced may be of an older version, and its rows are believed only as far as a question needs them. */
 export async function describe(ask: Ask): Promise<Described> {
   const [first] = await ask("SELECT value FROM deployment WHERE name = 'bootstrap'");
-  const organizationId = first === undefined ? undefined : String(first['value']);
+  const organizationId = first === undefined ? undefined : printable(first['value']);
   const [count] = await ask('SELECT /* partial: a count */ count(*) AS count FROM organization');
   const named = await ask(
     'SELECT /* partial: told to a person */ id, name FROM organization WHERE parent_id IS NULL ORDER BY created_at_ms LIMIT 100',
@@ -35,7 +35,7 @@ export async function describe(ask: Ask): Promise<Described> {
   ) AS times`);
   const lastAtMs = Number(last?.['last'] ?? Number.NaN);
   return {
-    organizationId: organizationId ?? (organization === undefined ? undefined : String(organization['id'])),
+    organizationId: organizationId ?? (organization === undefined ? undefined : printable(organization['id'])),
     organizationName: organization === undefined ? undefined : printable(organization['name']),
     organizations: Number(count?.['count'] ?? 0),
     // Somebody may have written a time that no clock has, which nobody could show.
