@@ -206,6 +206,8 @@ class Settler {
       chain,
       lane,
       memory: newMemory(),
+      // Others in the lane may be held still: no gap is filled with what is theirs.
+      isPartial: true,
       save: (before, progress) => saveProgress(this.#parts, lane, before, progress),
     };
     try {
