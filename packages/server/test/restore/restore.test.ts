@@ -120,6 +120,20 @@ describe.each(DATABASES)('a backup of %s', (database) => {
     await expectAllVerified(place);
   });
 
+  test('of a database to which somebody had added a column', { timeout: SECONDS }, async () => {
+    await using place = await emptyPlace(database, join(made.server.dataDir, 'root.key'));
+    const wider = await rewritten(made, (part, table) => {
+      if (part.part === 'table' && ['app_user', 'deployment'].includes(part.name))
+        return { ...part, columns: ['added', ...part.columns] };
+      if (part.part !== 'rows' || !['app_user', 'deployment'].includes(table?.name ?? '')) return part;
+      return { ...part, rows: part.rows.map((row) => [null, ...row]) };
+    });
+    const { restored, said } = await restoreInto(place.config, wider, made.key);
+    expect(restored?.checked.findings).toBe(0);
+    expect(said).toContain('the table app_user has columns that Custos does not know, which are left out: added');
+    expect(await dump(place.config)).toEqual(made.before);
+  });
+
   test('with its key ring needs nothing else', { timeout: SECONDS }, async () => {
     await using place = await emptyPlace(database);
     await expect(restoreInto(place.config, made.archive, made.key, { withKeys: true })).rejects.toThrow(

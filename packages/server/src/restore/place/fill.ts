@@ -79,6 +79,13 @@ function requirePast({ snapshotAtMs }: Manifest, nowMs: number): void {
   );
 }
 
+interface FilledTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** As the archive has them: with those that somebody added, which are left out. */
+  readonly given: readonly string[];
+}
+
 class Filling {
   readonly #tables: RawTables;
   readonly #columns: ReadonlyMap<string, readonly string[]>;
@@ -86,7 +93,7 @@ class Filling {
   readonly #say: Say;
   /** By table, how many rows came in. */
   readonly #rows = new Map<string, number>();
-  #table: { readonly name: string; readonly columns: readonly string[] } = { name: '', columns: [] };
+  #table: FilledTable = { name: '', columns: [], given: [] };
   #ring: ArchivedRing | undefined;
   #manifest: Manifest | undefined;
   #read = 0;
@@ -106,21 +113,27 @@ class Filling {
     else if (part.part === 'end') this.#manifest = part.manifest;
   }
 
-  async #begin(name: string, columns: readonly string[]): Promise<void> {
-    const expected = this.#columns.get(name);
-    const isSame = expected?.length === columns.length && columns.every((column) => expected.includes(column));
-    if (!isSame)
+  async #begin(name: string, given: readonly string[]): Promise<void> {
+    const expected = this.#columns.get(name) ?? [];
+    const columns = given.filter((column) => expected.includes(column));
+    const isWhole = columns.length === expected.length && new Set(columns).size === columns.length;
+    if (!isWhole || columns.length === 0)
       throw new StartError(
         `the backup has a table ${printable(name)} that is not as version ${printable(this.#header.version)} has it: it was not made by Custos, or somebody had changed the database. Nothing was changed`,
       );
     if (name === MIGRATIONS) await emptyTable(this.#tables, name);
-    this.#table = { name, columns };
+    // A service goes on beside such a column, and backups are made: a row that means something by it does not verify without it.
+    const added = given.filter((column) => !expected.includes(column)).map((column) => printable(column));
+    if (added.length > 0)
+      this.#say(`the table ${name} has columns that Custos does not know, which are left out: ${added.join(', ')}`);
+    this.#table = { name, columns, given };
     this.#rows.set(name, 0);
   }
 
   async #insert(rows: readonly ArchiveRow[]): Promise<void> {
-    const { name, columns } = this.#table;
-    const wanted = name === 'deployment' ? this.#factsOf(columns, rows) : rows;
+    const { name, columns, given } = this.#table;
+    const known = given.length === columns.length ? rows : rows.map((row) => withoutAdded(row, this.#table));
+    const wanted = name === 'deployment' ? this.#factsOf(columns, known) : known;
     await this.#tables.insert(name, columns, wanted);
     this.#rows.set(name, (this.#rows.get(name) ?? 0) + wanted.length);
     this.#read += rows.length;
@@ -156,6 +169,9 @@ class Filling {
     return { manifest, ring: this.#ring };
   }
 }
+
+const withoutAdded = (row: ArchiveRow, { columns, given }: FilledTable): ArchiveRow =>
+  row.filter((_value, index) => columns.includes(given[index] as string));
 
 async function columnsByTable({ db, kind }: RawTables): Promise<ReadonlyMap<string, readonly string[]>> {
   const byTable = new Map<string, string[]>();
