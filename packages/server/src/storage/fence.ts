@@ -75,7 +75,7 @@ export class Fence {
       .at(-1);
     const found = new Set(restorations.map(({ id }) => id));
     // Where the open one is gone, what the database has accepted was accepted for an earlier one.
-    this.#state = { open, accepted: open === undefined || found.has(open.id) ? accepted : new Set() };
+    this.#state = { open, accepted: open === undefined || found.has(open.id) ? accepted : new Set<string>() };
     if (this.#doubt !== 'restored-meanwhile') this.#doubt = undefined;
     const gone = [...this.#known.keys()].filter((id) => !found.has(id) && !this.#gone.has(id));
     for (const id of gone) this.#gone.add(id);
