@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, lchownSync, openSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path';
 import type { ArchiveHeader, ArchivePart } from '../../backup/archive/parts.ts';
 import { dataModel } from '../../domains.ts';
+import { requireNoLink } from '../../keyring-admin/beside.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { sqliteErrorName } from '../../storage/sqlite-driver.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -43,7 +44,10 @@ export class SqlitePlace implements ScratchPlace {
   async open(): Promise<Storage> {
     const { openSqlite } = await import('../../storage/sqlite.ts');
     const { file } = this;
-    this.#storage = await openSqlite({ file, lockFile: lockOf(file), dataModel, nowMs: Date.now() });
+    const lockFile = lockOf(file);
+    // Loading took a while, and the folder may be another user's.
+    for (const path of [file, lockFile]) requireNoLink(path);
+    this.#storage = await openSqlite({ file, lockFile, dataModel, nowMs: Date.now() });
     return this.#storage;
   }
 

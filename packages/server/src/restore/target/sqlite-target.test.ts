@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdtempSync, rmSync, symlinkSync, unlinkSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { giveToOwnerOf } from '../place/sqlite-place.ts';
+import { giveToOwnerOf, SqlitePlace } from '../place/sqlite-place.ts';
 import { SqliteTarget } from './sqlite-target.ts';
 
 let folder: string;
@@ -37,4 +37,11 @@ test('what a link leads to is given to nobody', () => {
   symlinkSync(join(folder, 'missing'), link);
   giveToOwnerOf(dataDir, link);
   expect(lstatSync(link).uid).toBe(lstatSync(dataDir).uid);
+});
+
+test.each(['custos.db.restoring', 'custos.db.restoring.lock'])('nor where %s was while it loaded', async (name) => {
+  const elsewhere = join(folder, 'elsewhere');
+  symlinkSync(elsewhere, join(dataDir, name));
+  await expect(new SqlitePlace(join(dataDir, 'custos.db.restoring')).open()).rejects.toThrow(`${name} is a link`);
+  expect(existsSync(elsewhere)).toBe(false);
 });
