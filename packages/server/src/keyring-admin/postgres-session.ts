@@ -6,15 +6,17 @@ import { COMMAND_SESSIONS } from '../storage/postgres/session-names.ts';
 const CONNECT_MS_MAX = 3000;
 /** For a server that neither answers nor hangs up. */
 const ANSWER_MS_MAX = 18_000;
+/** For whoever reads whole tables: the next rows may lie behind millions that are dead, or that are not asked for. */
+export const LONG_ANSWER_MS_MAX = 30 * 60 * 1000;
 
 /** A session outside the pool. */
-export async function connectPostgres(url: string): Promise<Client> {
+export async function connectPostgres(url: string, answerMsMax = ANSWER_MS_MAX): Promise<Client> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({
     connectionString: url,
     application_name: COMMAND_SESSIONS,
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    query_timeout: ANSWER_MS_MAX,
+    query_timeout: answerMsMax,
     keepAlive: true,
   });
   // Its statements fail too, and an 'error' that nobody hears would end the process.

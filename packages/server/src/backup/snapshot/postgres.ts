@@ -1,5 +1,5 @@
 import type { Client, QueryArrayConfig } from 'pg';
-import { connectPostgres, explain } from '../../keyring-admin/postgres-session.ts';
+import { connectPostgres, explain, LONG_ANSWER_MS_MAX } from '../../keyring-admin/postgres-session.ts';
 import { StartError } from '../../lib/start-error.ts';
 import type { AppliedMigration } from '../../storage/migrate.ts';
 import { types } from '../../storage/postgres/rows.ts';
@@ -15,7 +15,7 @@ const SIZES_AT_ONCE = 5000;
  * they are is known from a second cursor over the sizes alone: both read the table from its beginning to its end.
  */
 export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
-  const client = await connectPostgres(url);
+  const client = await connectPostgres(url, LONG_ANSWER_MS_MAX);
   try {
     const searchPath = await pinnedSearchPath(client, url);
     if (searchPath !== undefined) await client.query(`SET search_path TO ${searchPath}`);

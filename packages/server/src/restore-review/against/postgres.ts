@@ -1,4 +1,4 @@
-import { connectPostgres, explain } from '../../keyring-admin/postgres-session.ts';
+import { connectPostgres, explain, LONG_ANSWER_MS_MAX } from '../../keyring-admin/postgres-session.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { COLUMN_QUERIES } from '../../storage/integrity/columns.ts';
 import type { ColumnInfo } from '../../storage/integrity/marked-table.ts';
@@ -8,7 +8,7 @@ import { pinnedSearchPath } from '../../storage/postgres/search-path.ts';
 import type { OpenedDatabase } from './sqlite.ts';
 
 export async function openPostgresUrl(url: string): Promise<OpenedDatabase> {
-  const client = await connectPostgres(url);
+  const client = await connectPostgres(url, LONG_ANSWER_MS_MAX);
   const query = async (text: string, values: readonly unknown[]): Promise<readonly Row[]> => {
     let position = 0;
     const numbered = text.replaceAll('?', () => {
