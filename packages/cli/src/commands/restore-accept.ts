@@ -56,10 +56,13 @@ export function acceptCommand(): Command {
     });
 }
 
-function describePlan({ restorations, organization, sends, undecided, processes }: AcceptPlan): string {
+function describePlan({ restorations, organization, sends, undecided, altered, processes }: AcceptPlan): string {
   const held = undecided === 0 ? '' : ` ${undecided} of them stay held, because nobody knows what became of them.`;
-  const settles =
-    sends === 0 ? 'No send is in question.' : `It settles ${count(sends, 'send')} by what their chains say.${held}`;
+  const left =
+    altered === 0
+      ? ''
+      : ` It leaves ${count(altered, 'altered send')} as they are: they do not go out, but one whose row is repaired after this may, although it landed since the backup. Repair them first (\`custos verify\` names their rows).`;
+  const settles = `${sends === 0 ? 'No send is in question.' : `It settles ${count(sends, 'send')} by what their chains say.${held}`}${left}`;
   if (restorations.length === 0) return `The restore is accepted already. ${settles}`;
   const restored = restorations.map(
     ({ backupId, snapshotAtMs, restoredAtMs }) =>

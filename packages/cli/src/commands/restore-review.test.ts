@@ -65,7 +65,9 @@ describe.each(DATABASES)('custos restore review on %s', (kind) => {
     const some = await review(made);
     expect(some.code).toBe(1);
     expect(some.stdout).toContain(`nothing is done with them:\n  ${one.id}\n`);
-    expect(some.stdout).toMatch(/\n1 send in question, 1 of them undecided; 1 altered send\nUndecided .*\nAltered .*\n/);
+    expect(some.stdout).toMatch(
+      /\n1 send in question, 1 of them undecided; 1 altered send\nUndecided .*\nAltered .*\n/,
+    );
 
     await alter(other);
     const none = await review(made);
@@ -78,5 +80,7 @@ describe.each(DATABASES)('custos restore review on %s', (kind) => {
     ]);
     const decided = await restore(made, 'accept', '--yes', '--send', `${one.id}=failed`);
     expect([decided.code, decided.stderr]).toEqual([1, expect.stringContaining('was altered')]);
+    const plan = await restore(made, 'accept', '--dry-run');
+    expect(plan.stdout + plan.stderr).toContain('It leaves 2 altered sends as they are');
   });
 });

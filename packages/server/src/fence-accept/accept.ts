@@ -29,6 +29,8 @@ export interface AcceptPlan {
   readonly sends: number;
   /** Of those: what nobody knows or has decided, and stays held. */
   readonly undecided: number;
+  /** Sends that somebody else wrote, of whichever organization: what such a row says of that is not believed. */
+  readonly altered: number;
   /** Running processes, which follow within a second. */
   readonly processes: readonly string[];
 }
@@ -86,7 +88,7 @@ async function accept(
   const open = restorations.filter(({ acceptedAtMs }) => acceptedAtMs === undefined);
   const isAccepted = organization === undefined ? open.length === 0 : !storage.fence.holds(organization);
   if (restorations.length === 0) throw acceptedBefore(undefined, organization);
-  const { sends, undecided } = await inQuestion(storage, chains, decisions, organization?.id);
+  const { sends, undecided, altered } = await inQuestion(storage, chains, decisions, organization?.id);
   // What stayed held can be decided later, or settled once its chain tells what became of it.
   if (isAccepted && decisions.size === 0 && sends === 0) throw acceptedBefore(restorations.at(-1), organization);
   if (undecided.length > 0 && !holdsUndecided && !isAccepted) throw undecidedSends(undecided);
@@ -99,6 +101,7 @@ async function accept(
     },
     sends,
     undecided: undecided.length,
+    altered,
     processes: (await liveProcesses(storage)).map(nameOf),
   };
   if (!(await confirm(plan))) return undefined;
@@ -164,17 +167,18 @@ async function inQuestion(
   chains: ReviewChains,
   decisions: SendDecisions,
   organizationId: string | undefined,
-): Promise<{ readonly sends: number; readonly undecided: readonly string[] }> {
+): Promise<{ readonly sends: number; readonly undecided: readonly string[]; readonly altered: number }> {
   const undecided: string[] = [];
-  let sends = 0;
+  let [sends, altered] = [0, 0];
   for await (const lane of reviewSends(storage, chains, await findRestore(storage))) {
+    altered += lane.altered.length;
     for (const { send, sighting } of lane.sends) {
       if (!(await isOf(storage, send, organizationId))) continue;
       sends += 1;
       if (!decisions.has(send.id) && settlementOf(send, sighting).kind === 'hold') undecided.push(send.id);
     }
   }
-  return { sends, undecided };
+  return { sends, undecided, altered };
 }
 
 function undecidedSends(ids: readonly string[]): StartError {

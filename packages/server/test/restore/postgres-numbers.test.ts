@@ -12,7 +12,9 @@ test.each<[numbers: readonly (number | bigint)[], next: string]>([
   await using database = await createPostgresDatabase({ isEmpty: true });
   const client = await connectForLong(database.url);
   try {
-    await client.query('CREATE TABLE unnumbered (name text); CREATE TABLE numbered (seq bigserial NOT NULL, name text)');
+    await client.query(
+      'CREATE TABLE unnumbered (name text); CREATE TABLE numbered (seq bigserial NOT NULL, name text)',
+    );
     const tables = new PostgresTables(client);
     await tables.insert(
       'numbered',

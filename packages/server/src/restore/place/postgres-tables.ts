@@ -38,8 +38,8 @@ export class PostgresTables implements RawTables {
        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')) AS numbered
        WHERE sequence IS NOT NULL`,
     );
+    // A number that somebody else wrote at the end of all numbers would leave none.
     for (const { table, column, sequence } of rows)
-      // A number that somebody else wrote at the end of all numbers would leave none.
       await this.#client.query(
         `SELECT setval($1::regclass, coalesce(max(${quoted(column)}) FILTER (WHERE ${quoted(column)} < ${NUMBER_MAX}), 0) + 1, false)
          FROM ${quoted(table)}`,

@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shellWord } from '../../lib/shell-word.ts';
 import { requireNoLink } from '../../keyring-admin/beside.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { takeLock } from '../../storage/sqlite.ts';
 import { SqliteFile, sqliteErrorName } from '../../storage/sqlite-driver.ts';
