@@ -7,7 +7,7 @@ import { Sequencer } from './scripts/lib/sequencer.ts';
 const conditions = ['source', 'module', 'node', 'development|production'];
 
 /** Those that replace modules: `npm run check` sees to it that no others do. */
-const MOCKED = 'packages/*/src/**/*.mocked.test.ts';
+const MOCKED = 'packages/*/{src,test}/**/*.mocked.test.ts';
 const globalSetup = ['packages/server/test/harness/template.ts'];
 /** `npm run test:long` tries what is random so many times more. */
 const EFFORT = Number(process.env.TEST_EFFORT ?? 1);

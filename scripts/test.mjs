@@ -1,4 +1,4 @@
-// `npm test`: brings what the tests need (build, outside packages, PostgreSQL, Chromium), runs them and cleans up.
+// `npm test`: brings what the tests need (build, outside packages, PostgreSQL, Chromium, age), runs them and cleans up.
 // TEST_POSTGRES_URL names a server to use instead, TEST_VECTORS the folder of the published vectors, CHROME_PATH a
 // browser, TMPDIR where tests put their files (a folder in memory, unless it is set). Further arguments go to vitest: `npm test -- packages/keyring`.
 import { spawn, spawnSync } from 'node:child_process';
@@ -10,6 +10,7 @@ import { requireChromium } from './lib/chromium.mjs';
 import { installCompat } from './lib/compat.mjs';
 import { installNodes } from './lib/nodes.mjs';
 import { startPostgres } from './lib/postgres.mjs';
+import { installPrograms } from './lib/programs.mjs';
 import { openScratch } from './lib/scratch.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -107,6 +108,7 @@ async function main() {
   build();
   installCompat();
   installAnvil();
+  installPrograms();
   bringNodes();
   const chromium = await requireChromium();
   checkStopped();
