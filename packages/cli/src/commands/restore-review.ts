@@ -45,6 +45,7 @@ export function reviewCommand(): Command {
           against,
           identities: identity,
           organizationId: organization,
+          listsAll: json,
           say,
           report: (finding) => (json ? write(JSON.stringify(documentOf(finding))) : text.tell(finding)),
         });

@@ -24,16 +24,16 @@ export interface Inventory {
 
 /** Who can do something, and what limits it: what a person has to look through who has nothing newer to compare with. */
 const LISTED: ReadonlySet<ComparedKind> = new Set(['quorum', 'people', 'credentials', 'rules', 'places']);
-/** In all organizations: nobody reads through more, and one organization is listed whole however many it has. */
+/** In all organizations: nobody reads through more. */
 const LISTED_MAX = 1000;
 
 const listed: readonly ComparedTable[] = COMPARED.filter(({ kind }) => LISTED.has(kind));
 
-/** All credentials and rules; of very many only how many there are, unless an organization is named. */
+/** All credentials and rules; of very many only how many there are, unless `listsAll` is set or an organization is named. */
 export async function takeInventory(
   storage: Pick<Storage, 'read' | 'integrity'>,
   nowMs: number,
-  organizationId: string | undefined,
+  { organizationId, listsAll = false }: { readonly organizationId: string | undefined; readonly listsAll?: boolean },
 ): Promise<Inventory> {
   const counts = new Map<string, number>();
   let total = 0;
@@ -43,7 +43,7 @@ export async function takeInventory(
     if (count > 0) counts.set(compared.what, count);
     total += count;
   }
-  const isListed = organizationId !== undefined || total <= LISTED_MAX;
+  const isListed = listsAll || organizationId !== undefined || total <= LISTED_MAX;
   return { counts, isListed, entries: isListed ? allEntries(storage, nowMs, organizationId) : none() };
 }
 

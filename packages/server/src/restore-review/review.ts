@@ -23,6 +23,8 @@ export interface ReviewOptions {
   readonly identities?: readonly string[];
   /** Of this organization and its sub-organizations alone; without anything newer what it has itself is listed. */
   readonly organizationId?: string | undefined;
+  /** Whether all credentials and rules are listed, also where they are more than a person reads through. */
+  readonly listsAll?: boolean;
   readonly report: (finding: ReviewFinding) => void;
   readonly say: (line: string) => void;
 }
@@ -141,11 +143,11 @@ async function lookAtSends(
 async function tellWhatIsUnknown(
   storage: Storage,
   { snapshotAtMs, restoredAtMs }: RestoreInQuestion,
-  { organizationId, report }: ReviewOptions,
+  { organizationId, listsAll = false, report }: ReviewOptions,
 ): Promise<void> {
   const between = `between ${new Date(snapshotAtMs).toISOString()} and ${new Date(restoredAtMs).toISOString()}`;
   for (const text of UNKNOWABLE) report({ kind: 'unknowable', text: `${between}: ${text}` });
-  const inventory = await takeInventory(storage, Date.now(), organizationId);
+  const inventory = await takeInventory(storage, Date.now(), { organizationId, listsAll });
   if (inventory.isListed) for await (const entry of inventory.entries) report({ kind: 'entry', entry });
   else for (const [what, count] of inventory.counts) report({ kind: 'count', what, count });
 }
