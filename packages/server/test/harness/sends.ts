@@ -163,6 +163,12 @@ export function sendsOn(kind: DatabaseKind, restorations: readonly RestorationFa
     return send;
   }
 
+  /** When it was signed so many times, and its node has the last one: a block that is made before then lacks it. */
+  async function attempted(id: SendId, count: number): Promise<void> {
+    await until(async () => (await read(id)).attempts.length === count);
+    await handedOver(await read(id));
+  }
+
   /** What is signed is stored before a node has it. Some nodes of tests take nothing, so this does not wait for ever. */
   async function handedOver({ attempts }: Send): Promise<void> {
     const hash = attempts.at(-1)?.hash;
@@ -178,7 +184,7 @@ export function sendsOn(kind: DatabaseKind, restorations: readonly RestorationFa
   }
 
   const world = {
-    ...{ home, start, call, sponsored, insert, read, reached, rounds },
+    ...{ home, start, call, sponsored, insert, read, reached, attempted, rounds },
     /** As another program would. */
     run: (statement: string): Promise<void> => place.run(statement),
     get place(): Place {

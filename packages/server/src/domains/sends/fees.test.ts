@@ -3,12 +3,12 @@ import { parseTransaction } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { CHAIN } from '../../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../../test/harness/databases.ts';
-import { FROM, sendsOn, until } from '../../../test/harness/sends.ts';
+import { FROM, sendsOn } from '../../../test/harness/sends.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
 
 describe.each(DATABASES)('fees of sends on %s', (kind) => {
   const world = sendsOn(kind);
-  const { call, insert, read, reached, rounds, start } = world;
+  const { attempted, call, insert, read, reached, rounds, start } = world;
 
   test('a stuck one is replaced at its nonce for more, and whichever lands is told', async () => {
     world.chain.isMiningAtOnce = false;
@@ -23,7 +23,7 @@ describe.each(DATABASES)('fees of sends on %s', (kind) => {
     world.chain.mine();
     world.nowMs += CHAIN.replaceAfterSeconds * 1000;
     start();
-    await until(async () => (await read(id)).attempts.length === 2);
+    await attempted(id, 2);
     world.chain.mine();
     const after = await reached(id, 'INCLUDED');
     expect(after.attempts[0]).toEqual(before);
@@ -95,7 +95,7 @@ describe.each(DATABASES)('fees of sends on %s', (kind) => {
     await reached(id, 'BROADCASTING');
     for (let count = 2; count <= 5; count += 1) {
       world.nowMs += CHAIN.replaceAfterSeconds * 1000;
-      await until(async () => (await read(id)).attempts.length === count);
+      await attempted(id, count);
     }
     world.nowMs += CHAIN.replaceAfterSeconds * 1000;
     await rounds(4);
