@@ -3,12 +3,12 @@ import { connectForLong } from '../../src/restore/place/postgres-connection.ts';
 import { PostgresTables } from '../../src/restore/place/postgres-tables.ts';
 import { createPostgresDatabase } from '../harness/databases.ts';
 
-test.each<[numbers: readonly (number | bigint)[], next: string]>([
-  [[], '1'],
-  [[7, 9n], '10'],
-  // Whoever wrote the last number that there is leaves room behind the others.
-  [[7, 9_223_372_036_854_775_807n], '8'],
-])('rows that come after %j are numbered from %s', async (numbers, next) => {
+test.each<[what: string, numbers: readonly (number | bigint)[], next: string]>([
+  ['no rows', [], '1'],
+  ['rows', [7, 9n], '10'],
+  // Whoever wrote it leaves room behind the others.
+  ['a row with the last number that there is', [7, 9_223_372_036_854_775_807n], '8'],
+])('what comes after %s is numbered behind it, or behind the others', async (_what, numbers, next) => {
   await using database = await createPostgresDatabase({ isEmpty: true });
   const client = await connectForLong(database.url);
   try {
