@@ -25,7 +25,7 @@ export interface MarkedPlace {
 }
 
 type Row = Record<string, unknown>;
-type Value = string | number | null | Uint8Array;
+export type Value = string | number | null | Uint8Array;
 type Run = (text: string, values?: readonly Value[]) => Promise<Row[]>;
 
 /** A row with the mark that the service would have given it, or as it is where its table has none. */
@@ -167,7 +167,8 @@ export const runOn =
     return (await client.query({ text: text.replace(/\?/g, () => `$${++index}`), values: [...values], types })).rows;
   };
 
-async function connect({ dataDir, databaseUrl }: MarkedPlace) {
+/** A connection of one's own, whose statements have `?` for each value. */
+export async function connect({ dataDir, databaseUrl }: MarkedPlace) {
   if (databaseUrl === undefined) {
     const file = new SqliteFile(join(dataDir, 'custos.db'), { busyTimeoutMs: 10_000 });
     const run: Run = async (text, values = []) => {
