@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { chunks } from '../../lib/collections.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
@@ -160,7 +161,7 @@ export class TreeReader extends Reader {
   async #holders(rootId: OrganizationId, kind: TreeKind, value: string | undefined, range: Range): Promise<string[]> {
     let query = this.db
       .selectFrom('tree_entry')
-      .modifyFront(partial('whoever is found is asked about by id'))
+      .modifyFront(partial('ids, whose entries are read whole where somebody asked for a value'))
       .select('organization_id')
       .distinct()
       .where('root_id', '=', rootId)
@@ -171,7 +172,22 @@ export class TreeReader extends Reader {
     if (value !== undefined) query = query.where('value', '=', treeValue(kind, value));
     if (range.greaterThan !== undefined) query = query.where('organization_id', '>', range.greaterThan);
     if (range.lessThan !== undefined) query = query.where('organization_id', '<', range.lessThan);
-    return (await query.execute()).map((row) => row.organization_id);
+    const ids = (await query.execute()).map((row) => row.organization_id);
+    if (value === undefined) return ids;
+    // Whoever asked goes on to log in at what is found, so the marks are verified.
+    const genuine = new Set<string>();
+    for (const some of chunks(ids)) {
+      const entries = await this.db
+        .selectFrom('tree_entry')
+        .selectAll()
+        .where('root_id', '=', rootId)
+        .where('kind', '=', kind)
+        .where('value', '=', treeValue(kind, value))
+        .where('organization_id', 'in', some)
+        .execute();
+      for (const { organization_id } of entries) genuine.add(organization_id);
+    }
+    return ids.filter((id) => genuine.has(id));
   }
 }
 
