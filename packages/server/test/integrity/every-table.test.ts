@@ -68,7 +68,8 @@ function othersThan(value: Value, { holds, isLong, isNullable }: Column, kind: D
   if (isNullable) others.push(null);
   // The embedded database takes values of other types too.
   if (kind === 'sqlite' && holds === 'text') others.push(Buffer.from(String(value)));
-  if (kind === 'sqlite' && holds === 'number') others.push(Number(value) + 0.5, `x${value}`, Buffer.from(String(value)));
+  if (kind === 'sqlite' && holds === 'number')
+    others.push(Number(value) + 0.5, `x${value}`, Buffer.from(String(value)));
   if (kind === 'sqlite' && holds === 'bytes') others.push(Buffer.from(bytesOf(value)).toString('latin1'));
   return others.filter((other) => !isSame(other, value));
 }
@@ -202,8 +203,7 @@ class World implements AsyncDisposable {
     const { storage } = this;
     const all = async () => await outcome(storage.read(AnyReader).set(table, like));
     const one = async () => await outcome(storage.read(AnyReader).place(table, like));
-    const held = async () =>
-      await outcome(storage.write((store) => store(AnyStore).held(this.marked(table), like)));
+    const held = async () => await outcome(storage.write((store) => store(AnyStore).held(this.marked(table), like)));
     const warm = { held: await held(), all: await all(), one: await one() };
     const cold: Record<string, Outcome> = {};
     for (const [name, ask] of Object.entries({ all, one, held })) {

@@ -81,7 +81,10 @@ describe('a statement that reads a marked table', () => {
 
   test.each<[columns: readonly string[], missing: string]>([
     [['id', 'organization_id', 'wallet_mac'], 'name are missing beside wallet_mac'],
-    [['id', 'name', 'organization_id', 'w_wallet_mac'], 'w_id, w_name, w_organization_id are missing beside w_wallet_mac'],
+    [
+      ['id', 'name', 'organization_id', 'w_wallet_mac'],
+      'w_id, w_name, w_organization_id are missing beside w_wallet_mac',
+    ],
     // Also where a part would do.
     [['wallet_mac'], 'id, name, organization_id are missing beside wallet_mac'],
   ])('fails with a mark and without what it covers: %s', (columns, missing) => {
