@@ -103,7 +103,7 @@ class World implements AsyncDisposable {
     const storage = await place.open();
     storage.integrity.load([{ generation: 1, bytes: randomBytes(32) }], { isRequired: true });
     const world = new World(place, storage, await connect(place));
-    if (kind === 'sqlite') await world.sql('PRAGMA synchronous = OFF');
+    await world.sql(kind === 'sqlite' ? 'PRAGMA synchronous = OFF' : 'SET synchronous_commit = off');
     for (const table of NAMES) world.#columns.set(table, (await world.sql(CATALOGS[kind], [table])).map(columnOf));
     // Whoever writes to the database can drop what else makes rows unique than their keys.
     for (const index of AUTHORITY.flatMap(({ unique = {} }) => Object.keys(unique)))
@@ -286,9 +286,14 @@ describe.each(DATABASES)('every table of authority on %s', (kind) => {
   test.each(NAMES)('%s: a value that somebody changed is not read', async (table) => {
     const free = freeOf(table);
     const unexpected: string[] = [];
+    const attacked = new Set<string>();
     for (const row of await world.rows(table)) {
       for (const column of world.columns(table)) {
         const { name } = column;
+        // Each once where it holds something, and once where it is null.
+        const what = `${name} ${row[name] === null}`;
+        if (attacked.has(what)) continue;
+        attacked.add(what);
         const others = othersThan(row[name] as Value, column, kind);
         const isFree = free.has(name);
         let now = row;
@@ -336,61 +341,59 @@ describe.each(DATABASES)('every table of authority on %s', (kind) => {
     const free = freeOf(table);
     const another = (column: Column): Value =>
       column.name === organization && table !== 'organization' ? world.elsewhere : newValue(column);
-    for (const row of await world.rows(table)) {
-      for (const moved of [...key.map((column) => [column]), [...key, ...(SETS.of.get(table)?.key ?? [])]]) {
-        const copy = { ...row };
-        for (const column of world.columns(table)) {
-          // A number that no mark covers may be the database's own key.
-          const isOwnKey = free.has(column.name) && column.holds === 'number';
-          if (isOwnKey || moved.includes(column.name)) copy[column.name] = another(column);
-        }
-        await world.forge(table, copy);
-        expect([moved, await world.read(table, copy)]).toEqual([moved, 'refused']);
-        expect([moved, await world.amend(table, copy)]).toEqual([moved, 'refused']);
-        await world.delete(table, copy);
+    const [row] = (await world.rows(table)) as [Row];
+    for (const moved of [...key.map((column) => [column]), [...key, ...(SETS.of.get(table)?.key ?? [])]]) {
+      const copy = { ...row };
+      for (const column of world.columns(table)) {
+        // A number that no mark covers may be the database's own key.
+        const isOwnKey = free.has(column.name) && column.holds === 'number';
+        if (isOwnKey || moved.includes(column.name)) copy[column.name] = another(column);
       }
-      expect(await world.read(table, row)).toBe('taken');
+      await world.forge(table, copy);
+      expect([moved, await world.read(table, copy)]).toEqual([moved, 'refused']);
+      expect([moved, await world.amend(table, copy)]).toEqual([moved, 'refused']);
+      await world.delete(table, copy);
     }
+    expect(await world.read(table, row)).toBe('taken');
   });
 
   test.each(IN_SETS)('%s: a row that is missing from its set, or older, is noticed', async (table) => {
     const set = setOf(table);
     const owner = set.owner as TableName;
-    for (const row of await world.rows(table)) {
-      const values = ownerOf(set, row);
-      const ofOwner = Object.fromEntries(world.marked(owner).key.map((column, index) => [column, values[index] ?? '']));
+    const [row] = (await world.rows(table)) as [Row];
+    const values = ownerOf(set, row);
+    const ofOwner = Object.fromEntries(world.marked(owner).key.map((column, index) => [column, values[index] ?? '']));
 
-      await world.delete(table, row);
-      // What is looked up where it is known that it should be there is missed; what is to be changed may just not be there.
-      const held = expect.stringMatching(/^(refused|nothing)$/);
-      expect(await world.readSet(table, row)).toEqual({ ...every('refused'), held });
-      await world.forge(table, row);
+    await world.delete(table, row);
+    // What is looked up where it is known that it should be there is missed; what is to be changed may just not be there.
+    const held = expect.stringMatching(/^(refused|nothing)$/);
+    expect(await world.readSet(table, row)).toEqual({ ...every('refused'), held });
+    await world.forge(table, row);
+    expect(await world.readSet(table, row)).toEqual(every('taken'));
+
+    const change = world.change(table);
+    if (change !== undefined) {
+      const before = await world.find(owner, ofOwner);
+      expect(await world.amend(table, row, change)).toBe('taken');
       expect(await world.readSet(table, row)).toEqual(every('taken'));
-
-      const change = world.change(table);
-      if (change !== undefined) {
-        const before = await world.find(owner, ofOwner);
-        expect(await world.amend(table, row, change)).toBe('taken');
-        expect(await world.readSet(table, row)).toEqual(every('taken'));
-        const newer = await world.find(table, row);
-        await world.putInPlaceOf(table, newer, row);
-        expect(await world.readSet(table, row)).toEqual(every('refused'));
-        await world.putInPlaceOf(table, row, newer);
-        const after = await world.find(owner, ofOwner);
-        await world.putInPlaceOf(owner, after, before);
-        expect(await world.readSet(table, row)).toEqual(every('refused'));
-        await world.putInPlaceOf(owner, before, after);
-        expect(await world.readSet(table, row)).toEqual(every('taken'));
-      }
-
-      const last = await world.find(table, row);
-      await world.remove(table, last);
-      await world.forge(table, last);
+      const newer = await world.find(table, row);
+      await world.putInPlaceOf(table, newer, row);
       expect(await world.readSet(table, row)).toEqual(every('refused'));
-      await world.delete(table, last);
-      await world.insert(table, last);
+      await world.putInPlaceOf(table, row, newer);
+      const after = await world.find(owner, ofOwner);
+      await world.putInPlaceOf(owner, after, before);
+      expect(await world.readSet(table, row)).toEqual(every('refused'));
+      await world.putInPlaceOf(owner, before, after);
       expect(await world.readSet(table, row)).toEqual(every('taken'));
     }
+
+    const last = await world.find(table, row);
+    await world.remove(table, last);
+    await world.forge(table, last);
+    expect(await world.readSet(table, row)).toEqual(every('refused'));
+    await world.delete(table, last);
+    await world.insert(table, last);
+    expect(await world.readSet(table, row)).toEqual(every('taken'));
   });
 
   test('has its forged rows found by verify', async () => {
