@@ -75,6 +75,8 @@ export async function verifyRows(storage: Storage, report: Report): Promise<Veri
     report(violation);
   };
   for (const table of integrity.tables.values()) {
+    for (const row of await storage.read(MarkedRowReader).cutOff(table))
+      tell({ ...violationOf(storage, table, row), because: 'damaged' });
     for await (const page of pagesOf(storage, table)) {
       const genuine: MarkedRow[] = [];
       for (const row of page.rows) {

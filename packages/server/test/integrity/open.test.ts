@@ -148,6 +148,25 @@ describe.each(DATABASES)('what somebody else wrote on %s', { timeout: SECONDS },
   });
 });
 
+test('text that SQLite cuts off is found by verify, which goes on behind it', { timeout: SECONDS }, async () => {
+  await using one = await KeyDeployment.make('sqlite');
+  const [user] = await one.read('SELECT * FROM app_user');
+  const columns = Object.keys(user ?? {});
+  const copyAs = (id: string) =>
+    one.write(
+      `INSERT INTO app_user (${columns}) SELECT ${columns.map((column) => (column === 'id' ? id : column))} FROM app_user LIMIT 1`,
+    );
+  // Each is read as the row that it is a copy of, with its mark; the last one ends every page.
+  for (const id of ['id || char(0)', "id || char(0) || 'x'"]) await copyAs(id);
+  await one.write("UPDATE organization SET name = name || char(0) || 'more'");
+  const { bad } = await verify(one.config);
+  expect(bad.sort()).toEqual([
+    'app_user ID of organization ID (damaged)',
+    'app_user ID of organization ID (damaged)',
+    'organization ID (damaged)',
+  ]);
+});
+
 describe('a database of an older version', { timeout: SECONDS }, () => {
   test('that is embedded is marked by a start', async () => {
     await using one = await makeOlder('sqlite');

@@ -69,7 +69,7 @@ export class MarkedRowReader extends Reader {
   /** The key that so many rows lie between; undefined where there are fewer. */
   async keyBehind(table: MarkedTable, after: RowKey | undefined, count: number): Promise<RowKey | undefined> {
     const key = sql.join(table.key.map((column) => sql.ref(column)));
-    const where = after === undefined ? sql`` : sql`WHERE (${key}) > (${sql.join([...after])})`;
+    const where = whereAll([after && sql`(${key}) > (${sql.join([...after])})`, this.#wholeKeys(table)]);
     const { rows } = await sql<Row>`SELECT /* partial: a key, up to which others are read */ ${key}
       FROM ${sql.table(table.name)} ${where} ORDER BY ${key} LIMIT 1 OFFSET ${sql.lit(count - 1)}`.execute(this.db);
     return rows[0] && table.key.map((column) => rows[0]?.[column] as string | number);
@@ -97,18 +97,28 @@ export class MarkedRowReader extends Reader {
     return compared;
   }
 
+  /** Rows with text that is cut off when it is read: no service writes one, and what is read may be another row's. */
+  async cutOff(table: MarkedTable): Promise<MarkedRow[]> {
+    return this.kind === 'sqlite' ? await this.found(table, sql`WHERE ${hasNul(table.columns)}`) : [];
+  }
+
+  /** Pages would begin again behind a key that is cut off. */
+  #wholeKeys({ key }: MarkedTable): RawBuilder<unknown> | undefined {
+    return this.kind === 'sqlite' ? sql`NOT ${hasNul(key)}` : undefined;
+  }
+
   protected async rows(table: MarkedTable, range: RowRange, end: RawBuilder<unknown>): Promise<MarkedRow[]> {
     const { after, upTo, isUnmarked = false, notOf, where: only } = range;
     const key = sql.join(table.key.map((column) => sql.ref(column)));
-    const conditions = [
+    const where = whereAll([
       after && sql`(${key}) > (${sql.join([...after])})`,
       upTo && sql`(${key}) <= (${sql.join([...upTo])})`,
       isUnmarked ? sql`${sql.ref(table.mark)} IS NULL` : undefined,
       table.done && sql`NOT (${sql.ref(table.mark)} IS NULL AND ${table.done})`,
       notOf === undefined ? undefined : sql`coalesce(${sql.ref(table.mark)} NOT LIKE ${`${notOf}.%`}, true)`,
       only,
-    ].filter((condition) => condition !== undefined);
-    const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`;
+      this.#wholeKeys(table),
+    ]);
     return await this.found(table, sql`${where} ORDER BY ${key} ${end}`);
   }
 
@@ -123,6 +133,20 @@ export class MarkedRowReader extends Reader {
     }));
   }
 }
+
+const whereAll = (conditions: readonly (RawBuilder<unknown> | undefined)[]): RawBuilder<unknown> => {
+  const all = conditions.filter((condition) => condition !== undefined);
+  return all.length === 0 ? sql`` : sql`WHERE ${sql.join(all, sql` AND `)}`;
+};
+
+/** SQLite stores text with a zero byte in it, and its drivers answer with what stands before that. */
+const hasNul = (columns: readonly string[]): RawBuilder<unknown> =>
+  sql`(${sql.join(
+    columns.map(
+      (column) => sql`(typeof(${sql.ref(column)}) = 'text' AND instr(CAST(${sql.ref(column)} AS BLOB), x'00') > 0)`,
+    ),
+    sql` OR `,
+  )})`;
 
 /** What a transaction reads here and writes again, nobody else writes meanwhile. */
 export const holding = (kind: DatabaseKind): RawBuilder<unknown> =>
