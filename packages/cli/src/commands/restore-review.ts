@@ -135,9 +135,10 @@ class FindingText {
     switch (finding.kind) {
       case 'restore': {
         const { backupId, snapshotAtMs, restoredAtMs, acceptedAtMs } = finding;
-        const minutes = Math.max(0, Math.round((restoredAtMs - snapshotAtMs) / 60_000));
+        const seconds = Math.max(0, Math.round((restoredAtMs - snapshotAtMs) / 1000));
+        const missing = seconds < 120 ? count(seconds, 'second') : count(Math.round(seconds / 60), 'minute');
         this.#write(
-          `Restored ${time(restoredAtMs)} from backup ${line(backupId)} of ${time(snapshotAtMs)}: ${count(minutes, 'minute')} ${minutes === 1 ? 'is' : 'are'} missing.`,
+          `Restored ${time(restoredAtMs)} from backup ${line(backupId)} of ${time(snapshotAtMs)}: ${missing} ${seconds === 1 ? 'is' : 'are'} missing.`,
         );
         this.#write(acceptedAtMs ? `Accepted ${time(acceptedAtMs)}.` : 'Not accepted yet: the fence is up.');
         return;
