@@ -98,13 +98,24 @@ async function main(options: Options): Promise<void> {
   warnIfStale();
   if (!hasEthers()) print('ethers is not installed in compat/, so that it is not compared');
 
+  const startedMs = performance.now();
+  let sinceMs = startedMs;
+  const took: string[] = [];
+  /** How long a part of the run took, where it was more than a moment. */
+  const ended = (part: string): void => {
+    const seconds = Math.round((performance.now() - sinceMs) / 1000);
+    sinceMs = performance.now();
+    if (seconds > 0) took.push(`${part} ${seconds} s`);
+  };
   const units: Record<string, string> = {};
   let components: ComponentRates = {};
   const figures: Figure[] = [];
   const scale: Record<string, Scale> = {};
   const start = wanted('start') || wanted('memory') ? await measureStart(options.patienceSeconds) : undefined;
+  ended('start and memory');
   const consoleNames = CONSOLE_NAMES.filter((name) => wanted(consoleTitle(name)));
   const console = consoleNames.length > 0 ? await measureConsole(consoleNames, options) : undefined;
+  ended('console');
   await using load = new Load();
   for (const database of ['sqlite', 'postgres'] as const) {
     const plans = PLANS.filter((plan) => plan.database === database && wanted(figureTitle(plan)));
@@ -121,6 +132,7 @@ async function main(options: Options): Promise<void> {
       figures.push(figure);
       print(table([FIGURE_HEAD, ...figureLines(figure)]));
     }
+    ended(`${database} requests`);
   }
 
   const policies: PolicyFigure[] = [];
@@ -133,6 +145,7 @@ async function main(options: Options): Promise<void> {
     policies.push(...found);
   }
 
+  ended('policies');
   const workerTitles = WORKER_TITLES.filter(wanted);
   const workers: WorkerFigure[] = [];
   if (workerTitles.length > 0) {
@@ -140,6 +153,7 @@ async function main(options: Options): Promise<void> {
     workers.push(...(await measureWorkers(workerTitles, load, options, tell)));
   }
 
+  ended('workers');
   const logins: LoginFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
     const names = loginNamesOn(database).filter((name) => wanted(loginTitle(database, name)));
@@ -157,6 +171,7 @@ async function main(options: Options): Promise<void> {
     logins.push(...found);
   }
 
+  ended('logins');
   const webhooks: WebhookFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
     const names = webhookNamesOn(database).filter((name) => wanted(webhookTitle(database, name)));
@@ -167,6 +182,7 @@ async function main(options: Options): Promise<void> {
     webhooks.push(...found);
   }
 
+  ended('webhooks');
   const balances: BalanceFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
     const names = BALANCE_NAMES.filter((name) => wanted(balanceTitle(database, name)));
@@ -177,6 +193,7 @@ async function main(options: Options): Promise<void> {
     balances.push(...found);
   }
 
+  ended('balances');
   const integrity: IntegrityFigure[] = [];
   for (const database of ['sqlite', 'postgres'] as const) {
     const names = INTEGRITY_NAMES.filter((name) => wanted(integrityTitle(database, name)));
@@ -187,6 +204,7 @@ async function main(options: Options): Promise<void> {
     integrity.push(...found);
   }
 
+  ended('integrity');
   for (const database of options.full ? (['sqlite', 'postgres'] as const) : []) {
     const names = SCALE_NAMES.filter((name) => wanted(scaleTitle(database, name)));
     if (names.length === 0) continue;
@@ -224,6 +242,7 @@ async function main(options: Options): Promise<void> {
     backups.push(...(await measureBackups(database, options, tell)));
   }
 
+  ended('--full');
   const verdicts: Verdict[] = figures.flatMap(judgeFigure);
   verdicts.push(...Object.entries(scale).flatMap(([database, found]) => judgeScale(database, found)));
   verdicts.push(...policies.flatMap(judgePolicies), ...workers.flatMap(judgeWorkers));
@@ -304,7 +323,8 @@ async function main(options: Options): Promise<void> {
     print(`\nOthers used the machine during ${noisy.map(({ plan }) => figureTitle(plan)).join(', ')}:`);
     print('a verdict there is provisional; "cpu times" is the steadier comparison. Run again when it is quiet.');
   }
-  print(`\nload average ${loadNow().toFixed(2)} at the end; written to ${file}`);
+  print(`\n${took.join(', ')}; ${((performance.now() - startedMs) / 60_000).toFixed(1)} minutes in all`);
+  print(`load average ${loadNow().toFixed(2)} at the end; written to ${file}`);
 }
 
 async function measureComponents(stage: Stage, { rounds, patienceSeconds }: Options): Promise<ComponentRates> {
