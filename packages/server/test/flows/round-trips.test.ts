@@ -25,7 +25,10 @@ describe('round trips to PostgreSQL', () => {
     for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();
   });
 
-  /** What most of several tries take: the first finds nothing prepared, and workers of the service ask now and then. */
+  /**
+   * What several tries take without what others ask: on a busy machine a try lasts so long that workers of the service ask
+   * during most of them. The first one finds nothing prepared, and one that has nothing to read must not count for all.
+   */
   async function usually(ask: (count: number) => Promise<unknown>): Promise<number> {
     const counts: number[] = [];
     for (let count = 0; count < 12; count += 1) {
@@ -33,7 +36,7 @@ describe('round trips to PostgreSQL', () => {
       await ask(count);
       counts.push(wire.trips - before);
     }
-    return counts.sort((one, other) => one - other)[Math.floor(counts.length / 2)] as number;
+    return counts.sort((one, other) => one - other)[Math.floor(counts.length / 4)] as number;
   }
 
   test('a query of the caller alone takes one', async () => {
