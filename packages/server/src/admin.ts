@@ -1,10 +1,8 @@
 import { createKeyring, KeyringError, type Resealed, resealRing } from '@custos/keyring';
 import { normalizePublicKey } from './authn/public-key.ts';
 import { describeBytes, describeRecord, describeTime } from './backup/describe.ts';
-import { recipientsOf } from './backup/recipients.ts';
 import { forgetBackup as forgetRecord, readBackups } from './backup/records.ts';
-import { standardOutput } from './backup/standard-output.ts';
-import { type Backup, type BackupProgress, type BackupTarget, takeBackup } from './backup/take.ts';
+import type { Backup, BackupProgress, BackupTarget } from './backup/take.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
 import { type Config, readConfig } from './config/config.ts';
 import type { BackupRecord } from './core/store/installation.ts';
@@ -36,12 +34,13 @@ import { type Unopened, type Verified, verifyKeyring } from './keyring-admin/ver
 import { LIMITS } from './lib/limits.ts';
 import { StartError } from './lib/start-error.ts';
 import { describeMoves, describeProtection, type Protection } from './protection.ts';
-import { type Checked, type Finding as CheckFinding, describeFinding } from './restore/checks/check.ts';
-import { type Drilled, type DrillOptions, drillBackup } from './restore/drill.ts';
-import { type Restored, type RestoreOptions, type RestorePlan, restoreDatabase } from './restore/restore.ts';
+import type { Checked } from './restore/checks/check.ts';
+import { type Finding as CheckFinding, describeFinding } from './restore/checks/finding.ts';
+import type { Drilled, DrillOptions } from './restore/drill.ts';
+import type { Restored, RestoreOptions, RestorePlan } from './restore/restore.ts';
 import type { BackupSummary } from './restore/summary.ts';
-import { type VerifiedDatabase, type VerifyOptions, verifyDatabase } from './restore/verify.ts';
-import { type Reviewed, type ReviewFinding, type ReviewOptions, reviewRestore } from './restore-review/review.ts';
+import type { VerifiedDatabase, VerifyOptions } from './restore/verify.ts';
+import type { Reviewed, ReviewFinding, ReviewOptions } from './restore-review/review.ts';
 import { openStorage } from './storage/open.ts';
 
 export { SettingError } from './config/settings.ts';
@@ -80,6 +79,9 @@ export {
   type Unopened,
   type Verified,
 };
+
+// Backups, restores and checks bring age, its curves and pg with them. They are loaded by the commands that need them, so
+// that others start without.
 
 export interface Initialization {
   readonly organizationName: string;
@@ -170,16 +172,19 @@ export async function rotateOrganization(
 
 /** Checks everything in the database of the service (`custos verify`). */
 export async function verifyAll(environment: NodeJS.ProcessEnv, options: VerifyOptions): Promise<VerifiedDatabase> {
+  const { verifyDatabase } = await import('./restore/verify.ts');
   return await verifyDatabase(readConfig(environment), options);
 }
 
 /** Puts a backup in the place of the database (`custos restore`). */
 export async function restore(environment: NodeJS.ProcessEnv, options: RestoreOptions): Promise<Restored | undefined> {
+  const { restoreDatabase } = await import('./restore/restore.ts');
   return await restoreDatabase(readConfig(environment), options);
 }
 
 /** Restores a backup where nobody uses it, and checks everything there (`custos drill`). */
 export async function drill(environment: NodeJS.ProcessEnv, options: DrillOptions): Promise<Drilled> {
+  const { drillBackup } = await import('./restore/drill.ts');
   return await drillBackup(readConfig(environment), options);
 }
 
@@ -265,6 +270,7 @@ export async function listChains(environment: NodeJS.ProcessEnv): Promise<Listed
 
 /** Says what is to be known of a restored database before its fence is lifted (`custos restore review`). */
 export async function reviewRestored(environment: NodeJS.ProcessEnv, options: ReviewOptions): Promise<Reviewed> {
+  const { reviewRestore } = await import('./restore-review/review.ts');
   return await reviewRestore(readConfig(environment), options);
 }
 
@@ -287,7 +293,9 @@ export interface BackupWishes {
 export async function backup(environment: NodeJS.ProcessEnv, wishes: BackupWishes): Promise<Backup> {
   const config = readConfig(environment);
   const { recipients, recipientsFile, withKeys, onProgress, signal } = wishes;
-  const target = targetOf(wishes);
+  const target = await targetOf(wishes);
+  const { recipientsOf } = await import('./backup/recipients.ts');
+  const { takeBackup } = await import('./backup/take.ts');
   return await takeBackup(config, {
     target,
     recipients: await recipientsOf(recipients, recipientsFile, config.backupRecipients),
@@ -297,9 +305,16 @@ export async function backup(environment: NodeJS.ProcessEnv, wishes: BackupWishe
   });
 }
 
-function targetOf({ file, overwrites = false, folder, keep, place = 'standard output' }: BackupWishes): BackupTarget {
+async function targetOf({
+  file,
+  overwrites = false,
+  folder,
+  keep,
+  place = 'standard output',
+}: BackupWishes): Promise<BackupTarget> {
   if (folder !== undefined) return { folder, keep };
   if (file !== undefined) return { file, overwrites };
+  const { standardOutput } = await import('./backup/standard-output.ts');
   return { stream: standardOutput(), place };
 }
 

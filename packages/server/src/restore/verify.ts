@@ -8,7 +8,8 @@ import { openKeyringBeside } from '../keyring-admin/open-keyring.ts';
 import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Sample } from './checks/addresses.ts';
-import { type Checked, checkAll, type Finding } from './checks/check.ts';
+import { type Checked, checkAll } from './checks/check.ts';
+import type { Finding } from './checks/finding.ts';
 import type { Say } from './say.ts';
 
 export interface VerifyOptions {

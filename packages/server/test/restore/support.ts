@@ -14,7 +14,7 @@ import { writeArchive } from '../../src/backup/archive/write.ts';
 import { openSnapshot, snapshotTables } from '../../src/backup/snapshot/open.ts';
 import { takeBackup } from '../../src/backup/take.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
-import type { Finding } from '../../src/restore/checks/check.ts';
+import type { Finding } from '../../src/restore/checks/finding.ts';
 import { type Restored, type RestoreOptions, type RestorePlan, restoreDatabase } from '../../src/restore/restore.ts';
 import { SealedWorld } from '../faults/sealed-world.ts';
 import { createSubOrganization } from '../harness/client.ts';

@@ -1,21 +1,11 @@
 import type { Keyring } from '@custos/keyring';
-import { describeViolation } from '../../integrity/open.ts';
 import { verifyRows } from '../../integrity/passes.ts';
-import { type Unopened, verifyStored } from '../../keyring-admin/verify.ts';
-import type { Violation } from '../../storage/integrity/integrity.ts';
+import { verifyStored } from '../../keyring-admin/verify.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Say } from '../say.ts';
-import { type ComparedAddresses, compareAddresses, type Sample, type WrongAddress } from './addresses.ts';
+import { type ComparedAddresses, compareAddresses, type Sample } from './addresses.ts';
 import { type SignedCurve, signOnCurves } from './curves.ts';
-
-/** Something in a database that is not as it should be. */
-export type Finding =
-  | ({ readonly check: 'row' } & Violation)
-  | ({ readonly check: 'secret' } & Unopened)
-  | ({ readonly check: 'address' } & WrongAddress)
-  | ({ readonly check: 'signature' } & SignedCurve)
-  /** The database file was copied without its log. */
-  | { readonly check: 'log'; readonly file: string };
+import type { Finding } from './finding.ts';
 
 export interface CheckOptions {
   /** How many wallet accounts, and how many private keys, are derived again. */
@@ -69,23 +59,4 @@ export async function checkAll(
   const signatures = await signOnCurves(storage, keyring);
   for (const signed of signatures) if (signed.outcome === 'wrong') tell({ check: 'signature', ...signed });
   return { ...rows, organizations, secrets, unopened, addresses, signatures, findings };
-}
-
-/** For a person, as one line. */
-export function describeFinding(finding: Finding): string {
-  switch (finding.check) {
-    case 'row':
-      return `not as a service wrote it: ${describeViolation(finding)}`;
-    case 'secret': {
-      const { table, id, organizationId, missingRootKey } = finding;
-      const why = missingRootKey === undefined ? '' : `: it is under root key ${missingRootKey}, which is missing`;
-      return `not opened: ${table} ${id} of organization ${organizationId}${why}`;
-    }
-    case 'address':
-      return `not the address of its key: ${finding.table} ${finding.id} of organization ${finding.organizationId} (${finding.because})`;
-    case 'signature':
-      return `not a signature of its key: ${finding.id} on ${finding.curve}`;
-    case 'log':
-      return `the database ${finding.file} was copied without its log: what was committed last is missing, and nobody can tell what that is`;
-  }
 }
