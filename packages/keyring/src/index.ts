@@ -77,8 +77,8 @@ export async function removeRingLeftovers(rootKey: string): Promise<string[]> {
 }
 
 /**
- * Puts the bytes of a ring where the setting has none; false where there is one. It is for the owner of its folder, as a keyring
- * that has a user of its own, or for that of `folder` where its own is root's.
+ * Puts the bytes of a ring where the setting has none; false where there is one. The owner of its folder gets it, such as a
+ * keyring with its own user. If root owns that folder, the owner of `folder` gets it.
  */
 export async function installRing(rootKey: string, ring: Uint8Array, folder: string): Promise<boolean> {
   const { createPrivateFile, ownedFolder } = await import('./seal/private-file.ts');

@@ -139,7 +139,7 @@ function listCommand(): Command {
 function forgetCommand(): Command {
   return new Command('forget')
     .description(
-      'Remove the record of a backup that nobody will restore, so that root keys that only it needs can be retired. The file stays as it is.',
+      'Remove the record of a backup that nobody will restore. Root keys that no other backup needs can then be retired. The file stays as it is.',
     )
     .argument('<id>', 'id of the backup')
     .allowExcessArguments(false)

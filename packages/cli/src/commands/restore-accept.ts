@@ -2,6 +2,7 @@ import type { AcceptPlan } from '@custos/server/admin';
 import { Command } from 'commander';
 import { confirmation } from '../confirm.ts';
 import { leftAlone } from '../rotate-service-key.ts';
+import { plain, time } from '../unverified.ts';
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -79,8 +80,4 @@ function describePlan({ restorations, organization, sends, undecided, altered, p
   return `The database was ${restored.join(', and before that ')}. Whatever happened in between is missing, unless you have brought it back. This accepts that for ${whom}: requests are decided again, and what waits goes out (sends, mails, webhooks). ${settles} ${live} There is no way back.`;
 }
 
-const time = (atMs: number): string => new Date(atMs).toISOString();
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
-
-/** Text that others wrote, as one line: it may hold what a terminal acts on. */
-const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?').slice(0, 200);

@@ -2,6 +2,7 @@ import type { Reviewed, ReviewFinding } from '@custos/server/admin';
 import { Command } from 'commander';
 import { NOT_DONE } from '../database-report.ts';
 import { fail } from '../fail.ts';
+import { time } from '../unverified.ts';
 
 interface ReviewFlags {
   readonly against?: string;
@@ -249,12 +250,6 @@ function consequence(kind: string, change: 'added' | 'removed' | 'changed'): str
   if (change === 'added') return ' It is missing here.';
   if (change === 'removed') return ' It is back here, and counts again.';
   return ' The value here is the old one.';
-}
-
-/** Another database may say anything. */
-function time(atMs: number): string {
-  const date = new Date(atMs);
-  return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString();
 }
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;

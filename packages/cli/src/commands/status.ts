@@ -1,5 +1,6 @@
 import type { ShownFence } from '@custos/server/admin';
 import { Command } from 'commander';
+import { plain, time } from '../unverified.ts';
 
 /** `custos status`: how the keys of the service are kept, and whether its database waits behind a fence. Takes the service's own settings, and asks no service. */
 export function statusCommand(): Command {
@@ -56,12 +57,3 @@ function describeFence(fence: ShownFence | string): string {
   const some = accepted === 0 ? '' : `, except for ${accepted} organization${accepted === 1 ? '' : 's'}`;
   return `up since it was ${restored}: nothing is done${some} until you run \`custos restore review\` and \`custos restore accept\``;
 }
-
-/** Nobody has verified what the rows say: whoever can write to the database may have put anything there. */
-function time(atMs: number): string {
-  const date = new Date(atMs);
-  return Number.isNaN(date.getTime()) ? plain(String(atMs)) : date.toISOString();
-}
-
-/** Text that others wrote, as one line: it may hold what a terminal acts on. */
-const plain = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?').slice(0, 200);

@@ -133,7 +133,7 @@ async function ownerLike(path: string): Promise<Owner | undefined> {
   return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : undefined;
 }
 
-/** The folder of a file, or another one where that is root's, who is a stranger to whoever reads the file. */
+/** The file's folder, or the other one if root owns that: root is not who will read the file. */
 export async function ownedFolder(path: string, other: string): Promise<string> {
   const own = dirname(path);
   try {

@@ -6,7 +6,7 @@ import { COMMAND_SESSIONS } from '../storage/postgres/session-names.ts';
 const CONNECT_MS_MAX = 3000;
 /** For a server that neither answers nor hangs up. */
 const ANSWER_MS_MAX = 18_000;
-/** For whoever reads whole tables: the next rows may lie behind millions that are dead, or that are not asked for. */
+/** A read of a whole table may have to pass millions of dead or unwanted rows before it finds the next one. */
 export const LONG_ANSWER_MS_MAX = 30 * 60 * 1000;
 
 /** A session outside the pool. */

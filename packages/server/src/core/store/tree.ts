@@ -174,7 +174,7 @@ export class TreeReader extends Reader {
     if (range.lessThan !== undefined) query = query.where('organization_id', '<', range.lessThan);
     const ids = (await query.execute()).map((row) => row.organization_id);
     if (value === undefined) return ids;
-    // Whoever asked goes on to log in at what is found, so the marks are verified.
+    // A client logs in at the organization that this finds, so the marks are verified.
     const genuine = new Set<string>();
     for (const some of chunks(ids)) {
       const entries = await this.db

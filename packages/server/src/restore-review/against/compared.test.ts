@@ -8,7 +8,7 @@ test('every table of authority is compared, or says why it is not', () => {
   expect(authority.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('a time that is none is shown as it is', () => {
+test('a value that is no time is shown as it is stored', () => {
   const time: ComparedColumn = { column: 'expires_at_ms', called: 'expiry', shown: 'time' };
   expect(shownValue(time, 1_800_000_000_000)).toBe('2027-01-15T08:00:00.000Z');
   expect(shownValue(time, Number.MAX_SAFE_INTEGER)).toBe('9007199254740991');

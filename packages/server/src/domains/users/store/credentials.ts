@@ -251,7 +251,7 @@ export class CredentialStore extends CredentialReader {
     return held as readonly ApiKey[];
   }
 
-  /** Whoever changes a key holds its user first, so the keys of a held user stay as they are and are not read again. */
+  /** Every change of a key holds its user first. While the user is held, the keys stay as they are and need no second read. */
   async #holdKeys(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
     const rows = await keysOfUser(this.db, { organizationId, userId });
     for (const row of rows) keepHeld(this.db, 'api_key', row);
