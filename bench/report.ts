@@ -2,23 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { BackupFigure } from './backup/backup.ts';
-import type { BalanceFigure } from './balances/balances.ts';
-import type { ConsoleFigures } from './console/console.ts';
+import type { Comparison } from './compare.ts';
 import { type Figure, type FigurePlan, type FloorName, figureTitle, type Summary } from './figures.ts';
 import type { ComponentRates } from './floors/components.ts';
 import type { Verdict } from './goals.ts';
-import type { IntegrityFigure } from './integrity/integrity.ts';
-import type { LoginFigure } from './logins/logins.ts';
-import type { MemoryFigure } from './memory.ts';
-import type { PolicyFigure } from './policies/policies.ts';
-import type { AmongFigure } from './scale/activities.ts';
-import { MANY_WALLETS, type Scale, type ScaleFigure } from './scale/scale.ts';
+import { MANY_WALLETS, type ScaleFigure } from './scale/scale.ts';
 import { isKeyFigure } from './stage.ts';
-import type { StartFigures } from './start.ts';
-import type { PastFigure } from './webhooks/past.ts';
-import type { WebhookFigure } from './webhooks/webhooks.ts';
-import type { WorkerFigure } from './workers.ts';
 
 export interface Report {
   readonly startedAt: string;
@@ -33,21 +22,8 @@ export interface Report {
     readonly past: number;
   };
   readonly units: Readonly<Record<string, string>>;
-  readonly components: ComponentRates;
-  readonly figures: readonly Figure[];
-  readonly scale: Readonly<Record<string, Scale>>;
-  readonly policies: readonly PolicyFigure[];
-  readonly workers: readonly WorkerFigure[];
-  readonly logins: readonly LoginFigure[];
-  readonly webhooks: readonly WebhookFigure[];
-  readonly balances: readonly BalanceFigure[];
-  readonly integrity: readonly IntegrityFigure[];
-  readonly past: readonly PastFigure[];
-  readonly among: readonly AmongFigure[];
-  readonly backups: readonly BackupFigure[];
-  readonly memory: MemoryFigure | undefined;
-  readonly console: ConsoleFigures | undefined;
-  readonly start: StartFigures | undefined;
+  /** What each part has found, by its name. */
+  readonly results: Readonly<Record<string, unknown>>;
   readonly verdicts: readonly Verdict[];
 }
 
@@ -128,14 +104,14 @@ export const scaleLines = ({ title, few, many, ratio }: ScaleFigure): string[][]
   ['  ten wallets', ...cells(few), ratio.toFixed(2), (many.cpuUs / few.cpuUs).toFixed(2)],
 ];
 
-export const policyLines = ({
+export const comparedLines = ({
   title,
   beside,
   base,
   other,
   ratio,
   cpuRatio,
-}: PolicyFigure | WorkerFigure | LoginFigure | WebhookFigure | PastFigure | AmongFigure): string[][] => [
+}: Comparison & { readonly title: string; readonly beside: string }): string[][] => [
   [title, ...cells(other), '', ''],
   [`  ${beside}`, ...cells(base), ratio.toFixed(2), cpuRatio.toFixed(2)],
 ];

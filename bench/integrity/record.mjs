@@ -1,15 +1,8 @@
 // Loaded into the built service before it starts: keeps what marks it computes and verifies for requests, and at its end does
 // them again, to see what they take.
 import { subscribe } from 'node:diagnostics_channel';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-
-// The build puts the class into a file with a name of its own; what stands beside it under its old name is not what runs.
-const chunks = new URL('../../packages/server/dist/chunks/', import.meta.url);
-const chunk = readdirSync(chunks).find(
-  (name) => name.endsWith('.js') && /\bIntegrity\s*=\s*class\b/.test(readFileSync(new URL(name, chunks), 'utf8')),
-);
-if (chunk === undefined) throw new Error('the build has no class Integrity');
-const { Integrity } = await import(new URL(chunk, chunks).href);
+import { writeFileSync } from 'node:fs';
+import { Integrity } from '../../packages/server/dist/storage/integrity/integrity.js';
 
 const CALLS_MAX = 2000;
 const TIMED_US = 500_000;
