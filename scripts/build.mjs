@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildConsole } from './lib/build-console.mjs';
+import { buildProgram } from './lib/build-program.mjs';
 import { buildRecoveryPage } from './lib/build-recovery-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,29 +20,39 @@ const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', imp
  */
 const BUNDLES = {
   keyring: { entries: ['index', 'formats', 'launch', 'serve', 'process/host', 'process/worker'], packages: 'external' },
+  // Each by itself: a thread, and a process of another user, which is to hold little of the service.
   server: {
-    entries: [
-      'main',
-      'admin',
-      'keyring-serve',
-      'policy/index',
-      'chains/policy-facts/index',
-      'registry',
-      'domains/webhooks/poster/worker',
-    ],
-    external: [
-      '@custos/keyring',
-      '@photostructure/sqlite',
-      'jose',
-      'nodemailer',
-      'pg',
-      // Fastify asks for these only if routes have schemas, or in tests.
-      '@fastify/ajv-compiler',
-      '@fastify/fast-json-stringify-compiler',
-      'light-my-request',
-    ],
+    entries: ['domains/webhooks/poster/worker', 'keyring-serve'],
+    external: ['@custos/keyring', '@custos/keyring/*'],
   },
   cli: { entries: ['main'], packages: 'external' },
+};
+
+/** The service is one script, compiled ahead. */
+const PROGRAM = {
+  starts: 'main',
+  entries: [
+    'admin',
+    'policy/index',
+    'chains/policy-facts/index',
+    'registry',
+    // The bench puts a recorder into it.
+    'storage/integrity/integrity',
+  ],
+  // What `main` loads when the keyring process is under way.
+  ahead: ['run'],
+  external: [
+    '@custos/keyring',
+    '@custos/keyring/*',
+    '@photostructure/sqlite',
+    'jose',
+    'nodemailer',
+    'pg',
+    // Fastify asks for these only if routes have schemas, or in tests.
+    '@fastify/ajv-compiler',
+    '@fastify/fast-json-stringify-compiler',
+    'light-my-request',
+  ],
 };
 
 /** Of these only what is used is built in: their parts do nothing when they are loaded, though they do not say so. */
@@ -54,6 +65,21 @@ const unusedParts = {
       return resolved.external ? resolved : { ...resolved, sideEffects: false };
     });
   },
+};
+
+const COMMON = {
+  platform: 'node',
+  target: 'node20.19',
+  plugins: [unusedParts],
+  minifyWhitespace: true,
+  minifySyntax: true,
+  // A position in a stack is a line that can be looked at.
+  lineLimit: 120,
+  sourcemap: true,
+  sourcesContent: false,
+  absWorkingDir: root,
+  logLevel: 'warning',
+  logOverride: { 'ignored-bare-import': 'silent' },
 };
 
 const PACKAGES = ['keyring', 'sdk', 'console', 'server', 'cli'];
@@ -73,12 +99,14 @@ for (const name of PACKAGES) {
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
   if (name in BUNDLES) await bundle(name, BUNDLES[name]);
+  if (name === 'server') await buildProgram(`${root}packages/server/dist`, { ...PROGRAM, ...COMMON });
   if (name === 'cli') await buildRecoveryPage(`${root}packages/cli`);
 }
 
 async function bundle(name, { entries, ...options }) {
   const dist = `${root}packages/${name}/dist`;
   const { metafile } = await build({
+    ...COMMON,
     ...options,
     entryPoints: entries.map((entry) => `${dist}/${entry}.js`),
     outdir: dist,
@@ -87,24 +115,12 @@ async function bundle(name, { entries, ...options }) {
     bundle: true,
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
     chunkNames: 'chunks/[name]-[hash]',
     // Packages in the older format ask for Node's own modules by require.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
-    plugins: [unusedParts],
-    minifyWhitespace: true,
-    minifySyntax: true,
-    // A position in a stack is a line that can be looked at.
-    lineLimit: 120,
-    sourcemap: true,
-    sourcesContent: false,
     metafile: true,
-    absWorkingDir: root,
-    logLevel: 'warning',
-    logOverride: { 'ignored-bare-import': 'silent' },
   });
   // Afterwards, so that a service that is starting meanwhile finds what it was told of.
   const current = new Set(Object.keys(metafile.outputs).map((path) => resolve(root, path)));

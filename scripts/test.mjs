@@ -1,6 +1,7 @@
 // `npm test`: brings what the tests need (build, outside packages, PostgreSQL, Chromium, age), runs them and cleans up.
 // TEST_POSTGRES_URL names a server to use instead, TEST_VECTORS the folder of the published vectors, CHROME_PATH a
-// browser, TMPDIR where tests put their files (a folder in memory, unless it is set). Further arguments go to vitest: `npm test -- packages/keyring`.
+// browser, TMPDIR where tests put their files (a folder in memory, unless it is set). `--both` tries on both databases what
+// `npm test` tries on one. Further arguments go to vitest: `npm test -- packages/keyring`.
 import { spawn, spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import path from 'node:path';
@@ -15,6 +16,7 @@ import { openScratch } from './lib/scratch.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
+const [BOTH, OTHERS] = [process.argv.includes('--both'), process.argv.slice(2).filter((arg) => arg !== '--both')];
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
 class Failure extends Error {
@@ -92,7 +94,7 @@ async function openPostgres() {
 
 function runVitest(env) {
   return new Promise((resolve, reject) => {
-    child = spawn(process.execPath, [vitest, 'run', ...process.argv.slice(2)], {
+    child = spawn(process.execPath, [vitest, 'run', ...OTHERS], {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,
@@ -127,6 +129,7 @@ async function runTests(vectors, chromium) {
     checkStopped();
     const code = await runVitest({
       ...vectors,
+      ...(BOTH && { TEST_DATABASES: 'both' }),
       ...(chromium && { CHROME_PATH: chromium }),
       ...(postgres && { TEST_POSTGRES_URL: postgres.url }),
     });

@@ -1,6 +1,6 @@
 import { createKeyring, KeyringError, type Resealed, resealRing } from '@custos/keyring';
 import { normalizePublicKey } from './authn/public-key.ts';
-import { describeBytes, describeRecord, describeTime } from './backup/describe.ts';
+import { describeBytes, describeRecord } from './backup/describe.ts';
 import { forgetBackup as forgetRecord, readBackups } from './backup/records.ts';
 import type { Backup, BackupProgress, BackupTarget } from './backup/take.ts';
 import { createFirstOrganization, openRootKey } from './bootstrap.ts';
@@ -59,7 +59,6 @@ export {
   describeBytes,
   describeFinding,
   describeRecord,
-  describeTime,
   describeViolation,
   type Enabled,
   type EnableOptions,
