@@ -77,15 +77,4 @@ export const timeOf = (timeMs: number): string => new Date(timeMs).toISOString()
 export const count = (number: number, what: string, many = `${what}s`): string =>
   `${number} ${number === 1 ? what : many}`;
 
-/** Removes what a command has made so far when it is interrupted. */
-export function removeWhenInterrupted(remove: () => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      void remove()
-        .catch((error: unknown) => toStandardError(`custos: what was loaded could not be removed: ${String(error)}`))
-        .finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
-    });
-  }
-}
-
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

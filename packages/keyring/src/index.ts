@@ -1,5 +1,6 @@
 import type { Keyring } from './keyring.ts';
 import type { LaunchedKeyring } from './launch.ts';
+import type { Log } from './log.ts';
 import type { KeyringObserver } from './observer.ts';
 import { threadsOf } from './process/start.ts';
 import type { Resealed } from './seal/reseal.ts';
@@ -53,11 +54,13 @@ export interface KeyringOptions extends KeyringLimits {
   readonly launched?: LaunchedKeyring | undefined;
   /** Told how the keyring process does. */
   readonly observer?: KeyringObserver;
+  /** Where a keyring in this process logs exports and imports; to standard error when absent. */
+  readonly log?: Log | undefined;
 }
 
 /** Opens the key ring. What handles keys is loaded only into the process that holds them. */
 export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
-  const { rootKey, create = false, mode = 'inline', exportLimits, importLimits, ...rest } = options;
+  const { rootKey, create = false, mode = 'inline', exportLimits, importLimits, log, ...rest } = options;
   const threads = threadsOf(options.threads);
   if (mode === 'process' || options.served !== undefined) {
     const { ProcessKeyring } = await import('./process/client.ts');
@@ -67,7 +70,7 @@ export async function createKeyring(options: KeyringOptions): Promise<Keyring> {
     import('./local-keyring.ts'),
     import('./transfers/ceiling.ts'),
   ]);
-  return LocalKeyring.open(rootKey, create, new Ceilings({ exportLimits, importLimits }));
+  return LocalKeyring.open(rootKey, create, new Ceilings({ exportLimits, importLimits }, { log }));
 }
 
 /** Removes copies of the ring that killed commands left beside it. Answers with those that may still be there. */

@@ -4,6 +4,7 @@ import {
   KeyringError,
   type KeyringLimits,
   type KeyringObserver,
+  type KeyringOptions,
   type RingState,
 } from '@custos/keyring';
 import type { LaunchedKeyring } from '@custos/keyring/launch';
@@ -33,6 +34,8 @@ export interface KeyringRun extends KeyringLimits {
   readonly launched?: LaunchedKeyring | undefined;
   /** Set by the service; commands beside it change the ring. */
   readonly refusesAdministration?: boolean;
+  /** Where a keyring that has none logs exports and imports. */
+  readonly log?: KeyringOptions['log'];
 }
 
 /**

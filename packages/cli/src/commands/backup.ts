@@ -1,6 +1,8 @@
 import { CustosError } from '@custos/sdk';
 import type { Backup, BackupProgress } from '@custos/server/admin';
 import { Command, InvalidArgumentError } from 'commander';
+import { timeOf } from '../database-report.ts';
+import { whenInterrupted } from '../interruption.ts';
 
 const KEEP_MAX = 100_000;
 const SHOW_EVERY_MS = 500;
@@ -45,10 +47,9 @@ async function make(file: string | undefined, flags: Flags): Promise<void> {
   requireOneTarget(file, flags);
   const isStream = file === '-';
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () =>
-      stop.abort(new CustosError('INTERRUPTED', `ended by ${signal}: no backup was made, and nothing is left of it`)),
-    );
+  whenInterrupted((signal) =>
+    stop.abort(new CustosError('INTERRUPTED', `ended by ${signal}: no backup was made, and nothing is left of it`)),
+  );
   // A file that may not grow further is an error of the write that it stops, and no reason to end at once.
   process.on('SIGXFSZ', () => {});
   const progress = process.stderr.isTTY === true ? new Progress() : undefined;
@@ -70,6 +71,11 @@ async function make(file: string | undefined, flags: Flags): Promise<void> {
   }
   const output = isStream ? process.stderr : process.stdout;
   output.write(`${flags.json === true ? JSON.stringify(made) : (await describe(made)).join('\n')}\n`);
+  if (made.doubt === undefined) return;
+  say(
+    `custos: the backup is whole and recorded, but nobody can tell whose it is (${made.doubt}): its name says so, and nothing in ${flags.to} was deleted`,
+  );
+  if (flags.keep !== undefined) process.exitCode = 1;
 }
 
 function requireOneTarget(file: string | undefined, { to, keep: kept, overwrite, place }: Flags): void {
@@ -85,10 +91,10 @@ function requireOneTarget(file: string | undefined, { to, keep: kept, overwrite,
 }
 
 async function describe({ id, place, bytes, sha256, manifest, deleted }: Backup): Promise<string[]> {
-  const { describeBytes, describeTime } = await import('@custos/server/admin');
+  const { describeBytes } = await import('@custos/server/admin');
   const { rows, tables, organizations, rootKeyIds, hasKeys, snapshotAtMs } = manifest;
   return [
-    `backup ${id} of ${describeTime(snapshotAtMs)}`,
+    `backup ${id} of ${timeOf(snapshotAtMs)}`,
     `place      ${place}`,
     `size       ${describeBytes(bytes)}, sha256 ${sha256}`,
     `rows       ${rows} in ${tables.length} tables, of ${organizations} organization${organizations === 1 ? '' : 's'}`,

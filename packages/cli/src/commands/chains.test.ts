@@ -7,7 +7,7 @@ import {
   runCliWith,
   temporaryFolder,
 } from '../../../server/test/faults/support.ts';
-import { DATABASES } from '../../../server/test/harness/databases.ts';
+import { databasesOf } from '../../../server/test/harness/databases.ts';
 import { TestServer } from '../../../server/test/harness/server.ts';
 
 /** The first two accounts of the usual mnemonic of local nodes. */
@@ -33,7 +33,7 @@ const importKey = async (env: Environment, input: string, chain = 'eip155:31337'
 };
 const list = (env: Environment) => runCli({ CUSTOS_CHAINS, ...env }, 'chains', 'list');
 
-describe.each(DATABASES)('custos chains on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('custos chains on %s', (database) => {
   test('imports a key beside a running service and a stopped one', { timeout: 120_000 }, async () => {
     await using server = await TestServer.start({ database });
     const env = server.environment;

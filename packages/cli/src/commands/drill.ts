@@ -5,7 +5,6 @@ import {
   jsonOf,
   linesOf,
   NOT_DONE,
-  removeWhenInterrupted,
   reporter,
   SAMPLE_OPTION,
   type SampleFlags,
@@ -14,6 +13,7 @@ import {
   toStandardOutput,
 } from '../database-report.ts';
 import { fail } from '../fail.ts';
+import { removeWhenInterrupted } from '../interruption.ts';
 
 interface DrillFlags extends SampleFlags {
   readonly identity?: readonly string[];

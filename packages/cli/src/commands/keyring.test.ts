@@ -4,10 +4,10 @@ import { sealedColumns } from '../../../server/src/core/store/sealed.ts';
 import { dataModel } from '../../../server/src/domains.ts';
 import { SealedWorld, writeDatabase } from '../../../server/test/faults/sealed-world.ts';
 import { expectRefusal, openTables, type Row, runCli, temporaryFolder } from '../../../server/test/faults/support.ts';
-import { DATABASES } from '../../../server/test/harness/databases.ts';
+import { databasesOf } from '../../../server/test/harness/databases.ts';
 import { TestServer } from '../../../server/test/harness/server.ts';
 
-describe.each(DATABASES)('custos keyring verify on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('custos keyring verify on %s', (database) => {
   test('names every kind of secret that does not open, beside a running service', { timeout: 120_000 }, async () => {
     await using server = await TestServer.start({ database, env: { CUSTOS_DEV_INBOX: 'on' } });
     const world = await SealedWorld.make(server);
@@ -50,42 +50,38 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   verify: ['verify'],
 };
 
-describe.each(Object.keys(COMMANDS))('custos keyring %s', (name) => {
-  const command = COMMANDS[name] ?? [];
-  test('says in one line that a folder or a database is not the one of a service', async () => {
+describe('what is not that of a service is one line', () => {
+  const NO_SERVICE = /custos\.db holds no Custos service: start the service first/;
+  const keyring = (env: Readonly<Record<string, string>>, command: readonly string[]) =>
+    runCli(env, 'keyring', ...command);
+
+  test.each(Object.entries(COMMANDS))('to custos keyring %s a folder', async (_name, command) => {
     using folder = temporaryFolder();
-    const env = { CUSTOS_DATA_DIR: folder.path };
-    expectRefusal(
-      await runCli(env, 'keyring', ...command),
-      /custos\.db holds no Custos service: start the service first/,
-    );
-    expectRefusal(await runCli({ CUSTOS_DATA_DIRS: 'x' }, 'keyring', ...command), /CUSTOS_DATA_DIRS is not a setting/);
-    const url = 'postgres://nobody@127.0.0.1:1/none';
-    expectRefusal(
-      await runCli({ ...env, CUSTOS_DATABASE_URL: url }, 'keyring', ...command),
-      /cannot use the PostgreSQL/,
-    );
+    expectRefusal(await keyring({ CUSTOS_DATA_DIR: folder.path }, command), NO_SERVICE);
   });
 
-  test('says in one line that a key is not the one of the service', async () => {
+  // One reader of settings and one way to open a database serve all of them.
+  test('a setting, and a database on PostgreSQL', async () => {
+    using folder = temporaryFolder();
+    const command = COMMANDS['rotate'] ?? [];
+    expectRefusal(await keyring({ CUSTOS_DATA_DIRS: 'x' }, command), /CUSTOS_DATA_DIRS is not a setting/);
+    const env = { CUSTOS_DATA_DIR: folder.path, CUSTOS_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    expectRefusal(await keyring(env, command), /cannot use the PostgreSQL/);
+  });
+
+  test('a root key, and a database of another version', { timeout: 120_000 }, async () => {
     using folder = temporaryFolder();
     await using server = await TestServer.start();
     const env = { ...server.environment, CUSTOS_ROOT_KEY: `file:${join(folder.path, 'missing.key')}` };
+    for (const command of Object.values(COMMANDS))
+      expectRefusal(await keyring(env, command), /cannot open the root key .*missing\.key.*restore that key/);
+    await server.stop();
+    await writeDatabase(server, 'DELETE FROM schema_migration WHERE name LIKE ?', ['0002%']);
     expectRefusal(
-      await runCli(env, 'keyring', ...command),
-      /cannot open the root key .*missing\.key.*restore that key/,
+      await keyring(server.environment, COMMANDS['rotate'] ?? []),
+      /is of an older version: start this version/,
     );
   });
-});
-
-test('a database of another version is left to the service', async () => {
-  await using server = await TestServer.start();
-  await server.stop();
-  await writeDatabase(server, 'DELETE FROM schema_migration WHERE name LIKE ?', ['0002%']);
-  expectRefusal(
-    await runCli(server.environment, 'keyring', 'rotate', '--yes'),
-    /is of an older version: start this version/,
-  );
 });
 
 test('help and mistakes in the arguments', async () => {

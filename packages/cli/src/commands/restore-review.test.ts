@@ -7,7 +7,7 @@ import { runCli } from '../../../server/test/faults/support.ts';
 import { withStorage } from '../../../server/test/fixtures/integrity.ts';
 import { KeyDeployment } from '../../../server/test/fixtures/key-deployment.ts';
 import { waitingSend } from '../../../server/test/fixtures/waiting-send.ts';
-import { DATABASES } from '../../../server/test/harness/databases.ts';
+import { databasesOf } from '../../../server/test/harness/databases.ts';
 
 const restore = ({ config: { dataDir, databaseUrl } }: KeyDeployment, ...args: string[]) =>
   runCli(
@@ -20,7 +20,7 @@ const restore = ({ config: { dataDir, databaseUrl } }: KeyDeployment, ...args: s
     ...args,
   );
 
-describe.each(DATABASES)('custos restore review on %s', (kind) => {
+describe.each(databasesOf(import.meta.url))('custos restore review on %s', (kind) => {
   const review = (made: KeyDeployment, ...args: string[]) => restore(made, 'review', ...args);
 
   const raise = ({ config }: KeyDeployment) =>

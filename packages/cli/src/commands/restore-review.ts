@@ -2,7 +2,8 @@ import type { Reviewed, ReviewFinding } from '@custos/server/admin';
 import { Command } from 'commander';
 import { NOT_DONE } from '../database-report.ts';
 import { fail } from '../fail.ts';
-import { time } from '../unverified.ts';
+import { removeWhenInterrupted } from '../interruption.ts';
+import { line, time } from '../unverified.ts';
 
 interface ReviewFlags {
   readonly against?: string;
@@ -48,6 +49,7 @@ export function reviewCommand(): Command {
           organizationId: organization,
           listsAll: json,
           say,
+          onPlace: removeWhenInterrupted,
           report: (finding) => (json ? write(JSON.stringify(documentOf(finding))) : text.tell(finding)),
         });
         const { sends, undecided, altered, differences = null } = reviewed;
@@ -254,7 +256,3 @@ function consequence(kind: string, change: 'added' | 'removed' | 'changed'): str
 
 const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 const quoted = (value: string | null): string => (value === null ? 'nothing' : `"${line(value)}"`);
-
-/** Text that others wrote, as one line: it may hold what a terminal acts on. */
-const line = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, (unfit) => `\\u{${unfit.codePointAt(0)?.toString(16)}}`);

@@ -7,7 +7,6 @@ import {
   count,
   describeBackup,
   linesOf,
-  removeWhenInterrupted,
   reporter,
   SAMPLE_OPTION,
   type SampleFlags,
@@ -16,6 +15,7 @@ import {
   toStandardError,
   toStandardOutput,
 } from '../database-report.ts';
+import { removeWhenInterrupted } from '../interruption.ts';
 import { leftAlone } from '../rotate-service-key.ts';
 import { acceptCommand } from './restore-accept.ts';
 import { reviewCommand } from './restore-review.ts';

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { writeDatabase } from '../../../server/test/faults/sealed-world.ts';
 import { expectRefusal, openTables, runCli, waitUntil } from '../../../server/test/faults/support.ts';
 import { TestClient } from '../../../server/test/harness/client.ts';
-import { DATABASES } from '../../../server/test/harness/databases.ts';
+import { databasesOf } from '../../../server/test/harness/databases.ts';
 import { remark } from '../../../server/test/harness/remark.ts';
 import { TestServer } from '../../../server/test/harness/server.ts';
 
+const HERE = databasesOf(import.meta.url);
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PUBLISHED = /^published ([a-z-]+) key ([0-9a-f]{32}); it is used from (\S+?)(?:; destroyed (.*))?\n$/;
 const rotate = (server: TestServer, ...args: string[]) =>
@@ -39,7 +40,7 @@ async function bundleSignerOf(client: TestClient): Promise<string> {
   return (JSON.parse(importBundle) as { enclaveQuorumPublic: string }).enclaveQuorumPublic;
 }
 
-describe.each(DATABASES)('custos keyring rotate-service-key on %s', { timeout: 240_000 }, (database) => {
+describe.each(HERE)('custos keyring rotate-service-key on %s', { timeout: 240_000 }, (database) => {
   test('publishes the next key beside the old one, uses it when its time has come, and lets the old one go', async () => {
     await using server = await TestServer.start({ database });
     const client = TestClient.root(server.credentials, server.baseUrl);

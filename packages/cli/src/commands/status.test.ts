@@ -19,5 +19,5 @@ test('the status shows what somebody wrote into the record of a restore, and doe
   const { code, stdout } = await runCli(server.environment, 'status');
   expect(code).toBe(0);
   expect(stdout).toContain('restored 9007199254740991 from a backup of 1970-01-01T00:00:00.001Z');
-  expect(stdout).toContain('by somebody?[2J?fence       none');
+  expect(stdout).toContain('by somebody\\u{1b}[2J\\u{a}fence       none');
 });

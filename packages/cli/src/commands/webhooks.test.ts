@@ -9,7 +9,7 @@ import { verifyWebhook, type WebhookJwk } from '@custos/sdk';
 import { describe, expect, test } from 'vitest';
 import { expectRefusal, openTables, runCli, temporaryFolder, waitUntil } from '../../../server/test/faults/support.ts';
 import { newKeyPair, TestClient } from '../../../server/test/harness/client.ts';
-import { DATABASES } from '../../../server/test/harness/databases.ts';
+import { databasesOf } from '../../../server/test/harness/databases.ts';
 import { TestServer } from '../../../server/test/harness/server.ts';
 
 const CLI = fileURLToPath(new URL('../../bin/custos.js', import.meta.url));
@@ -88,7 +88,7 @@ class Receiver implements AsyncDisposable {
   }
 }
 
-describe.each(DATABASES)('custos webhooks rotate-key on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('custos webhooks rotate-key on %s', (database) => {
   test('publishes the next key beside a running service, or replaces all', { timeout: 120_000 }, async () => {
     await using server = await TestServer.start({ database, env: LOOPBACK });
     const { dataDir, databaseUrl } = server;

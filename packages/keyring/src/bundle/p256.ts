@@ -3,6 +3,7 @@ import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject, si
 import { KeyringError } from '../errors.ts';
 import { type RandomBytes, systemRandom } from '../seal/envelope.ts';
 import { isP256Scalar } from '../sign/p256-scalar.ts';
+import { hexOf } from './encoding.ts';
 
 // P-256 of NIST SP 800-186 over OpenSSL. Points are in the encoding of SEC 1, section 2.3.3.
 
@@ -12,6 +13,10 @@ export const UNCOMPRESSED_BYTES = 65;
 const SIGNATURE_BYTES = 64;
 
 const CURVE = 'prime256v1';
+
+/** Public keys that were found to be points, oldest first; they are no secrets. */
+const points = new Map<string, string>();
+const POINTS_MAX = 1000;
 
 // RFC 5915, ECPrivateKey: version 1, the scalar, the name of the curve, the uncompressed point. Unlike a JWK, whose
 // members are strings, it can be wiped after the import.
@@ -55,6 +60,24 @@ export function uncompressPoint(bytes: Uint8Array): Uint8Array {
 export function compressPoint(bytes: Uint8Array): Uint8Array {
   if (!isCompressed(bytes) && !isUncompressed(bytes)) throw badPoint();
   return convert(bytes, 'compressed');
+}
+
+/**
+ * The digits of the compressed form of a client's public key. The check that it is a point takes as long as a signature,
+ * depends on the bytes alone, and devices log in with the same key again and again (docs/decisions/0055).
+ */
+export function compressedHex(bytes: Uint8Array): string {
+  const given = hexOf(bytes);
+  const known = points.get(given);
+  if (known !== undefined) return known;
+  const compressed = hexOf(compressPoint(bytes));
+  if (points.size >= POINTS_MAX)
+    for (const oldest of points.keys()) {
+      points.delete(oldest);
+      break;
+    }
+  points.set(given, compressed);
+  return compressed;
 }
 
 /** FIPS 186-5, A.2.2: random scalars until one is in range. The caller owns and wipes it. */

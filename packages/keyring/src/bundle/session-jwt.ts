@@ -1,7 +1,6 @@
 import { KeyringError } from '../errors.ts';
-import { hexOf } from './encoding.ts';
 import { clientSafeJson, signCompact } from './jws.ts';
-import { compressPoint, type Signer } from './p256.ts';
+import { compressedHex, type Signer } from './p256.ts';
 
 const HEADER = { alg: 'ES256', typ: 'JWT' };
 const TYPE_READ_WRITE = 'SESSION_TYPE_READ_WRITE';
@@ -32,7 +31,7 @@ export function signSessionJwt(signer: Signer, session: Session): string {
   }
   const claims = {
     exp: expiresAtSeconds,
-    public_key: hexOf(compressPoint(publicKey)),
+    public_key: compressedHex(publicKey),
     session_type: profile?.name ?? TYPE_READ_WRITE,
     user_id: userId,
     organization_id: organizationId,

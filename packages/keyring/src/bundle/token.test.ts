@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { fromHex, fromText, labelled, toHex } from '../../test/fixtures/labels.ts';
 import { addressDerivationPayload, policyOutcomePayload, signAppProof } from './app-proof.ts';
 import { clientSafeJson, signCompact, TOKEN_LENGTH_MAX, verifyCompact } from './jws.ts';
-import { importSigningKey, publicKeyOf } from './p256.ts';
+import { compressPoint, importSigningKey, publicKeyOf } from './p256.ts';
 import { type Session, signSessionJwt } from './session-jwt.ts';
 import { signVerificationToken, type VerificationToken, verifyVerificationToken } from './verification-token.ts';
 
@@ -78,6 +78,19 @@ describe('session, vector 9', () => {
     for (const name of ['a', 'ab', 'abc']) {
       const made = signSessionJwt(signer, { ...session, profile: { id: 'p', name, scope: 'a >= 12' } });
       expect(partsOf(made)[1]).toMatch(/^[A-Za-z0-9]+$/);
+    }
+  });
+
+  test('a key is a point each time, in whichever form it comes, and whatever was signed before', () => {
+    const uncompressed = publicKeyOf(labelled('a session key'));
+    const compressed = compressPoint(uncompressed);
+    const off = Uint8Array.from(uncompressed, (byte, index) => (index === 64 ? byte ^ 1 : byte));
+    const keyIn = (publicKey: Uint8Array): unknown =>
+      JSON.parse(payloadOf(signSessionJwt(signer, { ...session, publicKey }))).public_key;
+    for (const _round of [1, 2]) {
+      for (const form of [uncompressed, compressed]) expect(keyIn(form)).toBe(toHex(compressed));
+      for (const bad of [off, compressed.subarray(1), Uint8Array.of(...compressed, 0), new Uint8Array(33)])
+        expect(() => keyIn(bad)).toThrow(refused);
     }
   });
 

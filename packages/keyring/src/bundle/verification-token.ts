@@ -1,7 +1,7 @@
 import { KeyringError } from '../errors.ts';
-import { hexOf, parseHex, parseJsonObject, parseUtf8 } from './encoding.ts';
+import { parseHex, parseJsonObject, parseUtf8 } from './encoding.ts';
 import { clientSafeJson, signCompact, verifyCompact } from './jws.ts';
-import { COMPRESSED_BYTES, compressPoint, type Signer } from './p256.ts';
+import { COMPRESSED_BYTES, compressedHex, compressPoint, type Signer } from './p256.ts';
 
 const HEADER = { typ: 'JWT', alg: 'ES256' };
 
@@ -29,7 +29,7 @@ export function signVerificationToken(signer: Signer, token: VerificationToken):
     organization_id: organizationId,
     verification_type: verificationType,
     contact,
-    ...(publicKey && { public_key: hexOf(compressPoint(publicKey)) }),
+    ...(publicKey && { public_key: compressedHex(publicKey) }),
   };
   for (const [name, value] of Object.entries(claims)) {
     if (value === '') throw new KeyringError('INVALID_INPUT', `${name} must not be empty`);

@@ -43,7 +43,7 @@ interface Admitted {
 }
 
 export interface CeilingParts {
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Never goes back, whatever happens to the time of day. */
   readonly nowMs?: () => number;
 }

@@ -1,5 +1,5 @@
 import type { BackupRecord } from '../core/store/installation.ts';
-import { printable } from '../lib/printable.ts';
+import { printable, printableTime } from '../lib/printable.ts';
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
@@ -10,12 +10,7 @@ export function describeRecord({ id, takenAtMs, place, bytes, hasKeys, rootKeyId
     hasKeys === true
       ? 'has the key ring inside'
       : `needs root key ${rootKeyIds.map((key) => printable(key)).join(', ')}`;
-  return `${printable(id)} of ${describeTime(takenAtMs)}${size}, ${keys}: ${printable(place, 300)}`;
-}
-
-export function describeTime(timeMs: unknown): string {
-  const date = new Date(timeMs as number);
-  return Number.isNaN(date.getTime()) ? printable(timeMs) : date.toISOString();
+  return `${printable(id)} of ${printableTime(takenAtMs)}${size}, ${keys}: ${printable(place, 300)}`;
 }
 
 export function describeBytes(bytes: number): string {

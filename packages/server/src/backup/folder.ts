@@ -2,21 +2,22 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartError } from '../lib/start-error.ts';
 import { partialName, syncFolder } from './new-file.ts';
+import type { Owner } from './owner.ts';
 
-const TAG = /^[0-9a-f]{8}$/;
+const NAMES = '-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}\\.age$';
 
 /** Backups of one deployment in a folder, which may have other files too. */
 export class BackupFolder {
   readonly path: string;
   readonly #tag: string;
-  readonly #name: RegExp;
+  /** Undefined where nobody knows whose backup is made: then none of the files in the folder is ours to delete. */
+  readonly #name: RegExp | undefined;
 
   /** Named after the first organization, so that deployments can share a folder. */
-  constructor(path: string, firstOrganizationId: string | undefined) {
+  constructor(path: string, owner: Owner) {
     this.path = path;
-    const tag = firstOrganizationId?.slice(-8) ?? '';
-    this.#tag = TAG.test(tag) ? tag : 'main';
-    this.#name = new RegExp(`^custos-${this.#tag}-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}\\.age$`);
+    this.#tag = owner.doubt === undefined ? owner.firstOrganizationId.slice(-8) : 'unverified';
+    this.#name = owner.doubt === undefined ? new RegExp(`^custos-${this.#tag}${NAMES}`) : undefined;
   }
 
   /** Names sort by their time. */
@@ -31,13 +32,13 @@ export class BackupFolder {
   /** Removes what killed runs left. Nobody else may be writing a backup of this deployment. */
   async removePartials(): Promise<void> {
     for (const name of await this.#files())
-      if (name.endsWith(partialName('')) && this.#name.test(name.slice(0, -partialName('').length)))
+      if (name.endsWith(partialName('')) && this.#isOurs(name.slice(0, -partialName('').length)))
         await rm(join(this.path, name), { force: true });
   }
 
   /** What goes so that the newest `keep` stay; the one that was just made is the newest, whatever the clock said before. */
   async expired(newest: string, keep: number): Promise<string[]> {
-    const older = (await this.#files()).filter((name) => this.#name.test(name) && join(this.path, name) !== newest);
+    const older = (await this.#files()).filter((name) => this.#isOurs(name) && join(this.path, name) !== newest);
     return older
       .sort()
       .reverse()
@@ -54,6 +55,10 @@ export class BackupFolder {
         `the backup was made, but an older one that --keep leaves no room for cannot be deleted: ${(error as Error).message}`,
       );
     }
+  }
+
+  #isOurs(name: string): boolean {
+    return this.#name?.test(name) === true;
   }
 
   /** Those that are files themselves: a link or a folder is not ours, whatever it is called. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { type BackupRecord, InstallationReader, InstallationStore } from '../core/store/installation.ts';
+import { type BackupRecord, InstallationStore } from '../core/store/installation.ts';
 import { openBeside, writeBeside } from '../keyring-admin/beside.ts';
 import { lockBackups } from '../keyring-admin/lock.ts';
 import { randomId } from '../lib/ids.ts';
@@ -13,6 +13,7 @@ import { writeArchive } from './archive/write.ts';
 import { contentsOf } from './contents.ts';
 import { BackupFolder } from './folder.ts';
 import { NewFile, requireFolder } from './new-file.ts';
+import { findOwner } from './owner.ts';
 import { ringReader } from './ring.ts';
 import { openSnapshot } from './snapshot/open.ts';
 
@@ -54,6 +55,8 @@ export interface Backup {
   readonly manifest: Manifest;
   /** Older files that were deleted. */
   readonly deleted: readonly string[];
+  /** Why nobody can tell whose backup it is: it has another name then, and nothing was deleted. */
+  readonly doubt?: string;
 }
 
 /** Backs up a database, beside a running service or without one, and records that it did. */
@@ -90,7 +93,7 @@ async function takeAlone(parts: Parts, { target, ...options }: BackupOptions): P
     await record(parts.storage, { id, place, ...written }, []);
     return { id, place, ...written, deleted: [] };
   }
-  const folder = 'folder' in target ? await openFolder(parts.storage, target.folder) : undefined;
+  const { folder, doubt } = 'folder' in target ? await openFolder(parts, target.folder) : {};
   const path = folder?.newFile(id, Date.now()) ?? resolve((target as { readonly file: string }).file);
   const file = await NewFile.open(path, 'file' in target && target.overwrites);
   let written: Written;
@@ -106,13 +109,19 @@ async function takeAlone(parts: Parts, { target, ...options }: BackupOptions): P
   // The records end first: a file without one is found by its name the next time.
   await record(parts.storage, { id, place: path, ...written }, deleted);
   await folder?.remove(deleted);
-  return { id, place: path, ...written, deleted };
+  return { id, place: path, ...written, deleted, ...(doubt !== undefined && { doubt }) };
 }
 
-async function openFolder(storage: Storage, path: string): Promise<BackupFolder> {
-  const folder = new BackupFolder(resolve(path), await storage.read(InstallationReader).get('bootstrap'));
+interface OpenedFolder {
+  readonly folder?: BackupFolder;
+  readonly doubt?: string | undefined;
+}
+
+async function openFolder({ storage, config }: Parts, path: string): Promise<OpenedFolder> {
+  const owner = await findOwner(storage, config);
+  const folder = new BackupFolder(resolve(path), owner);
   await folder.removePartials();
-  return folder;
+  return { folder, doubt: owner.doubt };
 }
 
 type Written = Pick<Backup, 'bytes' | 'sha256' | 'manifest'>;

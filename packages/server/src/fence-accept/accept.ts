@@ -13,7 +13,7 @@ import { StartError } from '../lib/start-error.ts';
 import { parseSendDecisions, type SendDecisions, settlementOf } from '../restore-review/decision.ts';
 import { findRestore } from '../restore-review/restore.ts';
 import { openReviewChains, type ReviewChains, reviewSends } from '../restore-review/sends.ts';
-import { isOf, settleSends } from '../restore-review/settle.ts';
+import { type AtStep, isOf, settleSends } from '../restore-review/settle.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** Sends named one by one where they keep a restore from being accepted. */
@@ -44,6 +44,8 @@ export interface AcceptOptions {
   readonly holdsUndecided?: boolean;
   readonly confirm: (plan: AcceptPlan) => Promise<boolean>;
   readonly say?: (line: string) => void;
+  /** For tests, which kill there. */
+  readonly at?: AtStep;
 }
 
 export interface Accepted {
@@ -80,7 +82,7 @@ async function accept(
   storage: Storage,
   chains: ReviewChains,
   decisions: SendDecisions,
-  { organizationId, holdsUndecided = false, confirm, say }: AcceptOptions,
+  { organizationId, holdsUndecided = false, confirm, say, at = () => {} }: AcceptOptions,
 ): Promise<Accepted | undefined> {
   await loadFence(storage);
   const organization = organizationId === undefined ? undefined : await findOrganization(storage, organizationId);
@@ -105,14 +107,17 @@ async function accept(
     processes: (await liveProcesses(storage)).map(nameOf),
   };
   if (!(await confirm(plan))) return undefined;
+  await at('confirmed');
   const restore = await findRestore(storage);
   const settled = await settleSends(storage, chains, {
     restore,
     decisions,
+    at,
     // As it was found, however it was written.
     organizationId: organization?.id,
     ...(say && { say }),
   });
+  await at('all settled');
   const counts = { settled: settled.sends.length - settled.held.length, held: settled.held.length };
   if (isAccepted) return { ...counts, organizationId: organization?.id, acceptedBy: undefined };
   // What a chain said before may be another thing by now.
@@ -131,6 +136,7 @@ async function accept(
     const record = { restorationId: newest.id, organizationId: organization?.id, acceptedBy, acceptedAtMs: nowMs };
     await store(RestorationStore).recordAcceptance(record);
   });
+  await at('accepted');
   return { ...counts, organizationId: organization?.id, acceptedBy };
 }
 

@@ -41,7 +41,7 @@ export async function openBeside(
     });
   }
   const file = join(dataDir, 'custos.db');
-  const lockFile = join(dataDir, `custos-${command.replaceAll(' ', '-')}.lock`);
+  const lockFile = join(dataDir, commandLock(command));
   for (const path of [file, lockFile]) requireNoLink(path);
   // Before anything opens it, which would make the log that is missing.
   const { lacksLog, withoutLog } = await import('../storage/sqlite-open-mark.ts');
@@ -68,6 +68,9 @@ export function requireNoLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
   throw new StartError(`${path} is a link, which root does not follow here: run this as the user of the service`);
 }
+
+/** What the one run of a command locks beside the embedded database. */
+export const commandLock = (command: string): string => `custos-${command.replaceAll(' ', '-')}.lock`;
 
 export const isRunning = (command: string): StartError =>
   new StartError(`another \`custos ${command}\` is running on this database: wait until it has ended`);

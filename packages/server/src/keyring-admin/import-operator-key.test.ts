@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { base58 } from '@scure/base';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyTables } from '../../test/harness/databases.ts';
 import { openRootKey } from '../bootstrap.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { createSendSigner } from '../domains/sends/signer.ts';
@@ -57,6 +58,7 @@ async function withStorage<T>(use: (storage: Awaited<ReturnType<typeof openStora
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'custos-operator-'));
+  copyTables(dataDir);
   await withStorage(async (storage) => {
     const keyring = await openRootKey(storage, configured({}).rootKey, 'inline');
     await openServiceKeys(storage, keyring, 0);

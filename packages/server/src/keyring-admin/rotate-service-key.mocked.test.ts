@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { copyTables } from '../../test/harness/databases.ts';
 import { remark } from '../../test/harness/remark.ts';
 import { openRootKey } from '../bootstrap.ts';
 import { type Config, readConfig } from '../config/config.ts';
@@ -28,6 +29,7 @@ let db: SqliteFile;
 
 beforeEach(async () => {
   config = readConfig({ CUSTOS_DATA_DIR: mkdtempSync(join(tmpdir(), 'custos-rotate-')), CUSTOS_KEYRING: 'inline' });
+  copyTables(config.dataDir);
   const storage = await openStorage({ dataModel, ...config, nowMs: MADE_AT_MS, onIdleError: () => {} });
   const keyring = await openRootKey(storage, config.rootKey, 'inline');
   await openServiceKeys(storage, keyring, MADE_AT_MS);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createKeyring } from '@custos/keyring';
 import { describe, expect, test, vi } from 'vitest';
 import { KeyDeployment } from '../../test/fixtures/key-deployment.ts';
-import { DATABASES } from '../../test/harness/databases.ts';
+import { databasesOf } from '../../test/harness/databases.ts';
 import { StartError } from '../lib/start-error.ts';
 import { startService } from '../service.ts';
 import { type Unopened, verifyKeyring } from './verify.ts';
@@ -17,7 +17,7 @@ const everything = async (deployment: KeyDeployment): Promise<unknown> => ({
   ring: deployment.ringBytes(),
 });
 
-describe.each(DATABASES)('a rotation on %s', { timeout: 60_000 }, (database) => {
+describe.each(databasesOf(import.meta.url))('a rotation on %s', { timeout: 60_000 }, (database) => {
   test('that was begun with the ring of another machine is not replaced by one of a ring that lacks its key', async () => {
     await using one = await KeyDeployment.make(database);
     const other = one.withCopyOfRing('other.key');

@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
-export const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest();
-export const sha256Hex = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Uint8Array | string): Buffer => hash('sha256', bytes, 'buffer');
+export const sha256Hex = (bytes: Uint8Array | string): string => hash('sha256', bytes, 'hex');
 export const toHex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 export const toBase64url = (bytes: Uint8Array): string =>

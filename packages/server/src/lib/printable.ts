@@ -7,3 +7,10 @@ export function printable(text: unknown, lengthMax = 100): string {
   const shown = whole.length > lengthMax ? `${whole.slice(0, lengthMax)}…` : whole;
   return shown.replace(UNFIT, (unfit) => `\\u{${unfit.codePointAt(0)?.toString(16)}}`);
 }
+
+/** A moment that others wrote; what no calendar has stands as it is. */
+export function printableTime(timeMs: unknown): string {
+  const date = new Date(Number(timeMs));
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  return printable(typeof timeMs === 'bigint' ? String(timeMs) : timeMs);
+}

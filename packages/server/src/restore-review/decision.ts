@@ -96,6 +96,15 @@ export function decidedSettlement(
   return { kind: send.attempts.length > 0 ? 'keep' : 'again' };
 }
 
+/**
+ * Whether a send is already what a decision makes of it: a command that was interrupted is run again with all its decisions, some of
+ * which it had carried out.
+ */
+export function isDecidedSo({ state, txHash }: Pick<Send, 'state' | 'txHash'>, decision: SendDecision): boolean {
+  if (decision.kind === 'landed') return state === 'INCLUDED' && txHash === decision.hash;
+  return decision.kind === 'failed' && state === 'FAILED';
+}
+
 /** How far a send is after its settlement; undefined where nothing about it changes. */
 export function progressAfter(send: Send, settlement: Settlement): SendProgress | undefined {
   const now = progressOf(send);

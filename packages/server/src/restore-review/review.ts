@@ -27,6 +27,8 @@ export interface ReviewOptions {
   readonly listsAll?: boolean;
   readonly report: (finding: ReviewFinding) => void;
   readonly say: (line: string) => void;
+  /** Given a way to remove what was made so far, for whoever is interrupted. */
+  readonly onPlace?: (remove: () => Promise<void>) => void;
 }
 
 /** What the review found, one after the other. */
@@ -85,7 +87,11 @@ export async function reviewRestore(config: Config, wanted: ReviewOptions): Prom
         await tellWhatIsUnknown(storage, restore, options);
         return { ...sends, differences: undefined };
       }
-      await using scratch = new Scratch();
+      let made: Scratch | undefined;
+      // Before there is anything to remove: an interruption may come in between.
+      options.onPlace?.(async () => made?.remove());
+      await using scratch = await Scratch.make();
+      made = scratch;
       const common = { storage, keyring, scratch, snapshotAtMs, organizationId, say, nowMs: Date.now() };
       const compared = await compareAgainst({ ...common, place: against, identities });
       for (const difference of compared.differences) options.report({ kind: 'difference', difference });

@@ -17,6 +17,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
 import {
   decidedSettlement,
+  isDecidedSo,
   progressAfter,
   type SendDecision,
   type SendDecisions,
@@ -26,6 +27,11 @@ import {
 import type { RestoreInQuestion } from './restore.ts';
 import { type ReviewChains, type ReviewedSend, reviewSends } from './sends.ts';
 
+/** Between what is written: whoever is killed there runs the command again. */
+export type AtStep = (
+  step: 'confirmed' | 'settled' | 'looked at' | 'held behind' | 'all settled' | 'accepted',
+) => void | Promise<void>;
+
 export interface SettleOptions {
   readonly restore: RestoreInQuestion;
   /** What the operator decides; nothing else is done with these sends. */
@@ -33,6 +39,7 @@ export interface SettleOptions {
   /** Whose sends are settled: of an organization with its sub-organizations, or of all. */
   readonly organizationId?: string | undefined;
   readonly say?: (line: string) => void;
+  readonly at?: AtStep;
 }
 
 export interface SettledSend {
@@ -56,9 +63,9 @@ export interface Settled {
 export async function settleSends(
   storage: Storage,
   chains: ReviewChains,
-  { restore, decisions, organizationId, say = () => {} }: SettleOptions,
+  { restore, decisions, organizationId, say = () => {}, at = () => {} }: SettleOptions,
 ): Promise<Settled> {
-  const settler = new Settler(storage, chains);
+  const settler = new Settler(storage, chains, at);
   const sends: SettledSend[] = [];
   const altered: string[] = [];
   const plan: SettledSend[] = [];
@@ -73,10 +80,10 @@ export async function settleSends(
       plan.push({ ...one, settlement: await settler.plan(one, decision) });
     }
   }
-  const [unknown] = undecided;
-  if (unknown !== undefined) {
+  for (const id of undecided) {
+    if (await settler.isDone(id, decisions.get(id), organizationId)) continue;
     throw new StartError(
-      `${unknown} is not a send that you can decide: it is over, was altered, belongs to another organization, or has been under way since the restore was accepted; \`custos restore review\` lists those that you can decide`,
+      `${id} is not a send that you can decide: it is over, was altered, belongs to another organization, or has been under way since the restore was accepted; \`custos restore review\` lists those that you can decide`,
     );
   }
   for (const one of plan) {
@@ -101,11 +108,13 @@ export async function isOf(
 class Settler {
   readonly #storage: Storage;
   readonly #chains: ReviewChains;
+  readonly #at: AtStep;
   readonly #parts: SendParts;
 
-  constructor(storage: Storage, chains: ReviewChains) {
+  constructor(storage: Storage, chains: ReviewChains, at: AtStep) {
     this.#storage = storage;
     this.#chains = chains;
+    this.#at = at;
     this.#parts = {
       chains: [...chains.chains.values()],
       nodes: chains.nodes,
@@ -122,8 +131,16 @@ class Settler {
 
   async plan({ send, sighting }: ReviewedSend, decision: SendDecision | undefined): Promise<Settlement> {
     if (decision === undefined) return settlementOf(send, sighting);
+    if (isDecidedSo(send, decision)) return { kind: 'keep' };
     const named = decision.kind === 'landed' ? await this.#named(send, decision.hash) : undefined;
     return decidedSettlement(send, decision, sighting, named);
+  }
+
+  /** Whether a run that was interrupted has settled a send so that nothing is left to be decided about it. */
+  async isDone(id: string, decision: SendDecision | undefined, organizationId: string | undefined): Promise<boolean> {
+    const send = await this.#storage.read(SettlementReader).withId(id);
+    if (send === undefined || decision === undefined || !isDecidedSo(send, decision)) return false;
+    return await isOf(this.#storage, send, organizationId);
   }
 
   async #named(send: Send, hash: string): Promise<Sighting | undefined> {
@@ -139,7 +156,10 @@ class Settler {
     const progress = progressAfter(send, settlement);
     if (progress === undefined) return settlement;
     const lane = await this.#write(send, settlement, progress);
-    if (settlement.kind === 'record' && settlement.isLanded) await this.#look(send, lane);
+    await this.#at('settled');
+    if (settlement.kind !== 'record' || !settlement.isLanded) return settlement;
+    await this.#look(send, lane);
+    await this.#at('looked at');
     return settlement;
   }
 
@@ -166,6 +186,7 @@ class Settler {
         const progress = progressAfter(send, settlement);
         if (progress === undefined) continue;
         await this.#write(send, settlement, progress);
+        await this.#at('held behind');
         isChanged = true;
       }
       if (!isChanged) return;

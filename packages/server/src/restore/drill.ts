@@ -1,8 +1,5 @@
-import { lstatSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { SqliteFile } from '../storage/sqlite-driver.ts';
 import { openArchive } from './archive-source.ts';
 import type { Sample } from './checks/addresses.ts';
 import { type Checked, checkAll } from './checks/check.ts';
@@ -10,14 +7,13 @@ import type { Finding } from './checks/finding.ts';
 import { requireKnownSchema } from './place/fill.ts';
 import type { ScratchPlace } from './place/place.ts';
 import { PostgresPlace } from './place/postgres-place.ts';
-import { explain, SqlitePlace } from './place/sqlite-place.ts';
+import { SqlitePlace } from './place/sqlite-place.ts';
 import { openRing, ringInFolder } from './ring.ts';
 import type { Say } from './say.ts';
 import { type BackupSummary, summaryOf } from './summary.ts';
+import { TemporaryFolder } from './temporary-folder.ts';
 
 const PREFIX = 'custos-drill-';
-/** One that was just made may not have its lock yet. */
-const LEFT_OVER_MS = 60_000;
 
 export interface DrillOptions {
   readonly file: string;
@@ -46,7 +42,7 @@ export async function drillBackup(config: Config, options: DrillOptions): Promis
   const archive = await openArchive(options.file, options.identities);
   try {
     requireKnownSchema(archive.header);
-    let folder: DrillFolder | undefined;
+    let folder: TemporaryFolder | undefined;
     let place: ScratchPlace | undefined;
     const remove = async (): Promise<void> => {
       await place?.remove();
@@ -54,7 +50,7 @@ export async function drillBackup(config: Config, options: DrillOptions): Promis
     };
     // Before there is anything to remove: an interruption may come in between.
     options.onPlace?.(remove);
-    folder = await DrillFolder.make();
+    folder = await TemporaryFolder.make(PREFIX);
     try {
       place = await makePlace(folder, options.databaseUrl);
       const { manifest, ring } = await place.fill(archive.header, archive.parts, {
@@ -78,57 +74,5 @@ export async function drillBackup(config: Config, options: DrillOptions): Promis
   }
 }
 
-const makePlace = async (folder: DrillFolder, databaseUrl: string | undefined): Promise<ScratchPlace> =>
+const makePlace = async (folder: TemporaryFolder, databaseUrl: string | undefined): Promise<ScratchPlace> =>
   databaseUrl === undefined ? new SqlitePlace(join(folder.path, 'custos.db')) : await PostgresPlace.make(databaseUrl);
-
-/** A temporary folder with a lock, so that the next drill can tell what a killed one has left: it may hold a key ring. */
-class DrillFolder {
-  readonly path: string;
-  readonly #lock: SqliteFile;
-
-  private constructor(path: string, lock: SqliteFile) {
-    this.path = path;
-    this.#lock = lock;
-  }
-
-  static async make(): Promise<DrillFolder> {
-    const { takeLock } = await import('../storage/sqlite.ts');
-    const lockIn = (path: string): SqliteFile => takeLock(join(path, 'lock'));
-    for (const left of leftOver()) {
-      try {
-        lockIn(left).close();
-        rmSync(left, { recursive: true, force: true });
-      } catch {
-        // It is in use, or somebody else's.
-      }
-    }
-    try {
-      const path = mkdtempSync(join(tmpdir(), PREFIX));
-      return new DrillFolder(path, lockIn(path));
-    } catch (error) {
-      throw explain(error, join(tmpdir(), PREFIX));
-    }
-  }
-
-  remove(): void {
-    this.#lock.close();
-    rmSync(this.path, { recursive: true, force: true });
-  }
-}
-
-/** Anybody may make a folder, or a link, of that name where temporary files are. */
-const isOwnAndOld = (found: Stats | undefined): boolean =>
-  found?.isDirectory() === true &&
-  found.uid === (process.getuid?.() ?? found.uid) &&
-  found.mtimeMs < Date.now() - LEFT_OVER_MS;
-
-function leftOver(): string[] {
-  try {
-    const names = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
-    return names
-      .map((name) => join(tmpdir(), name))
-      .filter((path) => isOwnAndOld(lstatSync(path, { throwIfNoEntry: false })));
-  } catch {
-    return [];
-  }
-}

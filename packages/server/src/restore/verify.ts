@@ -6,11 +6,14 @@ import { doubtIfBehind, TIME_MS_MAX } from '../key-rotation/clock-doubt.ts';
 import { openBeside, writeBeside } from '../keyring-admin/beside.ts';
 import { openKeyringBeside } from '../keyring-admin/open-keyring.ts';
 import { randomId } from '../lib/ids.ts';
+import { printable } from '../lib/printable.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Sample } from './checks/addresses.ts';
 import { type Checked, checkAll } from './checks/check.ts';
 import type { Finding } from './checks/finding.ts';
 import type { Say } from './say.ts';
+
+const DAMAGE_LENGTH_MAX = 200;
 
 export interface VerifyOptions {
   readonly sample: Sample;
@@ -40,6 +43,7 @@ export async function verifyDatabase(config: Config, options: VerifyOptions): Pr
     );
   const storage = await openBeside(config, 'verify', { opensWithoutLog: true });
   let checked: Checked;
+  let broken: number;
   try {
     const read = storage.read(InstallationReader);
     if (isLacking && !options.acceptsLostLog) options.report({ check: 'log', file });
@@ -49,6 +53,11 @@ export async function verifyDatabase(config: Config, options: VerifyOptions): Pr
           ? `the database ${file} lacks its log, and with it everything: restore a backup`
           : 'the database is under no root key yet: start the service first',
       );
+    const damages = isLacking ? (marks?.damageOf(file) ?? []) : [];
+    for (const because of damages)
+      options.report({ check: 'file', file, because: printable(because, DAMAGE_LENGTH_MAX) });
+    if (damages.length > 0 && options.acceptsLostLog) throw damaged(file);
+    broken = damages.length;
     const keyring = await openKeyringBeside(storage, config);
     try {
       checked = await checkAll(storage, keyring, options);
@@ -69,9 +78,14 @@ export async function verifyDatabase(config: Config, options: VerifyOptions): Pr
   }
   const accepted = options.acceptsLostLog && isLacking;
   if (accepted) marks?.acceptWithoutLog(file);
-  const findings = checked.findings + (isLacking && !accepted ? 1 : 0);
+  const findings = checked.findings + broken + (isLacking && !accepted ? 1 : 0);
   return { checked: { ...checked, findings }, accepted };
 }
+
+const damaged = (file: string): StartError =>
+  new StartError(
+    `the database ${file} is damaged: it was probably copied while the service wrote to it. Copy the folder again as a whole, or restore a backup; nothing was accepted`,
+  );
 
 /** Whatever is issued before the newest time in the database is refused for ever, and nothing would be accepted until then. */
 function requirePast(newestMs: number, nowMs: number): void {

@@ -3,6 +3,8 @@ import { chunks } from '../lib/collections.ts';
 import type { OrganizationId } from '../lib/ids.ts';
 import type { Page, PageRequest } from '../lib/pagination.ts';
 import { bytesOf } from './bytes-of.ts';
+import { isMarked } from './integrity/amend.ts';
+import { wholeRows } from './integrity/whole-rows.ts';
 import { fetchPage, type Range, type RowSize } from './keyset.ts';
 import type { Schema } from './schema.ts';
 import { type Statement, unnamed } from './statement.ts';
@@ -53,6 +55,9 @@ const rangeOf = (table: string, columns: RawBuilder<unknown>, filter: RawBuilder
     ORDER BY id ${sql.raw(range.order)} LIMIT ${limit}`;
 };
 
+const nameOf = ({ order, hasLower, hasUpper }: Omit<RangeShape, 'values'>): string =>
+  `${order}${hasLower ? ' after' : ''}${hasUpper ? ' before' : ''}`;
+
 interface RangeShape {
   readonly order: 'asc' | 'desc';
   readonly hasLower: boolean;
@@ -70,12 +75,25 @@ function rangeStatement(table: string, columns: RawBuilder<unknown>, shape: Omit
     known = new Map();
     rangeStatements.set(columns, known);
   }
-  const { order, hasLower, hasUpper } = shape;
-  const key = `${table} ${order}${hasLower ? ' after' : ''}${hasUpper ? ' before' : ''}`;
+  const key = `${table} ${nameOf(shape)}`;
   let found = known.get(key);
   if (found === undefined) {
     found = unnamed((_db, values: RangeValues) => rangeOf(table, columns, NOTHING, { ...shape, values }));
     known.set(key, found);
+  }
+  return found;
+}
+
+const pageStatements = new Map<string, RangeStatement>();
+/** The same for whole rows that have marks. */
+function pageStatement(table: keyof Schema & string, shape: Omit<RangeShape, 'values'>): RangeStatement {
+  const key = `${table} ${nameOf(shape)}`;
+  let found = pageStatements.get(key);
+  if (found === undefined) {
+    found = wholeRows(`${table}-page`, table, (_db, columns, values: RangeValues) =>
+      rangeOf(table, columns, NOTHING, { ...shape, values }),
+    );
+    pageStatements.set(key, found);
   }
   return found;
 }
@@ -148,6 +166,8 @@ export async function pageOfRows<Name extends ListedTable, Item extends { readon
     const { greaterThan, lessThan, order: direction, limit } = range;
     const shape = { order: direction, hasLower: greaterThan !== undefined, hasUpper: lessThan !== undefined };
     const values = { organizationId, greaterThan, lessThan, limit };
+    const isWhole = columns === ALL_COLUMNS && isMarked(db, table);
+    if (filter === NOTHING && isWhole) return (await pageStatement(table, shape)(db, values)) as Row[];
     if (filter === NOTHING) return (await rangeStatement(table, columns, shape)(db, values)) as Row[];
     return (await rangeOf(table, columns, filter, { ...shape, values }).execute(db)).rows as Row[];
   };

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { StartError } from '../lib/start-error.ts';
-import { SqliteFile } from './sqlite-driver.ts';
+import { SqliteFile, sqliteErrorName } from './sqlite-driver.ts';
 
 // What was committed last is in the log beside a database file. A copy of the file alone, from beside a running service, opens
 // well, and every row in it is genuine: nothing in the rows tells that the newest are missing. So the file itself says while it
@@ -12,6 +12,8 @@ const WHOLE = 0;
 const OPEN = 1;
 /** It was found without its log, and nobody has accepted that. */
 const LACKING = 2;
+
+const DAMAGES_MAX = 20;
 
 /**
  * As the file itself has it, without what is in its log. SQLite reads it: to open the file past SQLite and close it again would
@@ -66,6 +68,21 @@ export function acceptWithoutLog(file: string): void {
   using writer = new SqliteFile(file);
   put(writer, WHOLE);
   writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+/**
+ * Where the pages of a file do not fit together, in SQLite's words: rows and indexes that are read by different ways then say
+ * different things. A file that was copied while its log was moved into it has pages of before and after.
+ */
+export function damageOf(file: string): string[] {
+  try {
+    using reader = new SqliteFile(file, { isReadOnly: true });
+    const lines = reader.prepare(`PRAGMA integrity_check(${DAMAGES_MAX})`).all();
+    return lines.map((line) => String(line['integrity_check'])).filter((line) => line !== 'ok');
+  } catch (error) {
+    if (sqliteErrorName(error) !== 'other') throw error;
+    return [(error as Error).message];
+  }
 }
 
 const seenBy = (db: SqliteFile): number => Number(db.prepare('PRAGMA user_version').get()?.['user_version'] ?? WHOLE);

@@ -133,7 +133,7 @@ export function deferred<Values extends Record<string, unknown>>(
 
 /**
  * The same for what selects all columns: PostgreSQL keeps no plan of it, which would fail once a newer version of the service
- * adds a column.
+ * adds a column. What runs often names its columns instead (`wholeRows`).
  */
 export function unnamed<Values extends Record<string, unknown>, Row>(
   build: (db: Kysely<Schema>, values: Values) => Compilable<Row>,
@@ -241,20 +241,30 @@ function marksOf(db: Kysely<Schema>, table: string): readonly string[] {
   return marked === undefined ? [] : [marked.mark];
 }
 
-/** Every row that is inserted by its columns passes here. */
+/**
+ * Every row that is inserted by its columns passes here. On SQLite one row is inserted OR FAIL (docs/decisions/0065): what a
+ * statement with triggers has done is not kept to be undone, because nothing is done before its constraints are checked.
+ */
 function inserter<Table extends keyof Schema, Answer>(
   table: Table,
   columns: readonly string[],
   extend: Extend<Table>,
   make: Make<Answer>,
 ): Insert<Table, Answer | number> {
-  const build = (db: Kysely<Schema>, rows: readonly Values[]): Compilable<unknown> => {
+  const build = (
+    db: Kysely<Schema>,
+    into: InsertQueryBuilder<Schema, Table, InsertResult>,
+    rows: readonly Values[],
+  ) => {
     const marks = marksOf(db, table);
     const all = [...columns, ...marks];
     const values = rows.map((row) => Object.fromEntries(all.map((column) => [column, row[column] ?? null])));
-    return extend(db.insertInto(table).values(values as never), marks);
+    return extend(into.values(values as never), marks);
   };
-  const insertOne = make((db, row) => build(db, [row]));
+  const insertOne = make((db, row) => {
+    const into = db.insertInto(table);
+    return build(db, driverOf(db).kind === 'sqlite' ? into.orFail() : into, [row]);
+  });
   return async (db, rows) => {
     const { integrity } = driverOf(db);
     const withMark = (row: Values): Values => {
@@ -265,7 +275,8 @@ function inserter<Table extends keyof Schema, Answer>(
     const [row] = rows;
     if (row !== undefined && rows.length === 1) return await insertOne(db, withMark(row));
     let inserted = 0;
-    for (const some of chunks(rows, ROWS_PER_INSERT)) inserted += await runOnce(db, build(db, some.map(withMark)));
+    for (const some of chunks(rows, ROWS_PER_INSERT))
+      inserted += await runOnce(db, build(db, db.insertInto(table), some.map(withMark)));
     return inserted;
   };
 }

@@ -191,6 +191,45 @@ describe.each(DATABASES)('a backup on %s', (database) => {
     expect((await openArchive(last.place, keys)).header.id).toBe(last.id);
   });
 
+  test('deletes nothing in a folder that others use while nobody can tell whose it is', async () => {
+    await using other = await KeyDeployment.make();
+    const theirs = await takeBackup(other.config, into());
+    const ours = await takeBackup(config, into());
+    const partial = `${theirs.place.replace(/[0-9a-f]{8}\.age$/, '00000000.age')}.partial`;
+    writeFileSync(partial, 'being written');
+    const files = (): string[] => readdirSync(folder).map(at).toSorted();
+    const before = files();
+    const [id, theirId] = [await one.fact('bootstrap'), await other.fact('bootstrap')] as [string, string];
+
+    const columns = Object.keys((await one.read('SELECT * FROM organization'))[0] ?? {});
+    const values = columns.map((column) => (column === 'id' ? `'${theirId}'` : column));
+    const ways: Readonly<Record<string, () => Promise<void>>> = {
+      'the database names another one': () => one.putFact('bootstrap', theirId),
+      'and has a row of it': () =>
+        one.write(`INSERT INTO organization (${columns}) SELECT ${values} FROM organization WHERE id = ?`, [id]),
+      'it names nothing': () => one.write("DELETE FROM deployment WHERE name = 'bootstrap'"),
+    };
+    const kept: string[] = [];
+    for (const [way, forge] of Object.entries(ways)) {
+      await forge();
+      const made = await takeBackup(config, into(1));
+      expect([way, made.deleted, typeof made.doubt]).toEqual([way, [], 'string']);
+      expect(made.place, way).toMatch(/\/custos-unverified-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}\.age$/);
+      expect((await openArchive(made.place, keys)).header.id, way).toBe(made.id);
+      kept.push(made.place);
+      expect(files(), way).toEqual([...before, ...kept].toSorted());
+    }
+    await one.putFact('bootstrap', id);
+    const without = await takeBackup({ ...config, rootKey: `file:${at('none')}` }, into(1));
+    expect([without.deleted, without.doubt]).toEqual([[], expect.stringContaining('cannot open the root key')]);
+    expect(await readBackups(config)).toHaveLength(5);
+
+    // What it made meanwhile is for a person to delete.
+    const last = await takeBackup(config, into(1));
+    expect([last.deleted, last.doubt]).toEqual([[ours.place], undefined]);
+    expect(files()).toEqual([partial, theirs.place, ...kept, without.place, last.place].toSorted());
+  });
+
   test('goes to a stream, and is recorded once that has everything', async () => {
     const stream = new Pieces();
     const made = await takeBackup(config, to('', { target: { stream, place: 'the vault' } }));

@@ -7,14 +7,14 @@ import { newWallet } from '../fixtures/keys.ts';
 import { LOOPBACK } from '../flows/fixtures/webhooks.ts';
 import { openTestApp } from '../harness/app.ts';
 import { createSubOrganization } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { WebhookReceiver } from '../harness/webhook-receiver.ts';
 import { accept, restore } from './support.ts';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 const CHAIN = 'eip155:31337';
 
-describe.each(DATABASES)('the watch over balances on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the watch over balances on %s', (database) => {
   test('stands while the fence is up, and goes on with the block where the backup was', {
     timeout: 60_000,
   }, async () => {

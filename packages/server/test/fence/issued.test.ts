@@ -3,7 +3,7 @@ import { COMPLETED, outcome, PENDING, policyFor } from '../flows/fixtures/access
 import { attemptOf, type LoginService, loginParameters, newEmail } from '../flows/fixtures/logins.ts';
 import { apiKeyOf, boundTo, idToken, LOOPBACK, signUp } from '../flows/fixtures/oauth.ts';
 import { createUser, newKeyPair, send, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ec, Issuer, toJwk } from '../harness/oidc-issuer.ts';
 import { accept, BEYOND_BODIES_MS, ISSUED_BEFORE, openLogins, restore } from './support.ts';
 
@@ -12,7 +12,7 @@ import { accept, BEYOND_BODIES_MS, ISSUED_BEFORE, openLogins, restore } from './
 const HOUR_MS = 3_600_000;
 const DONE = [200, COMPLETED];
 
-describe.each(DATABASES)('what was issued before a restore on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('what was issued before a restore on %s', (database) => {
   async function open(env: Record<string, string> = {}): Promise<LoginService> {
     const logins = await openLogins(database, { ...LOOPBACK, ...env });
     onTestFinished(() => logins[Symbol.asyncDispose]());

@@ -5,7 +5,7 @@ import { COMPLETED, outcome, Rows } from '../flows/fixtures/access.ts';
 import type { LoginService } from '../flows/fixtures/logins.ts';
 import { newEmail } from '../flows/fixtures/logins.ts';
 import { createUser, newKeyPair, send, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { RawDatabase } from '../hostile/database.ts';
 import { accept, BEYOND_BODIES_MS, FENCED, openLogins, restore } from './support.ts';
 
@@ -13,7 +13,7 @@ import { accept, BEYOND_BODIES_MS, FENCED, openLogins, restore } from './support
 
 const codeOf = ({ body }: { readonly body: { readonly errorCode?: string } }): string => body.errorCode ?? 'OK';
 
-describe.each(DATABASES)('behind the fence on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('behind the fence on %s', (database) => {
   let logins: LoginService;
   let parent: TestClient;
   let plain: TestClient;

@@ -81,6 +81,29 @@ describe.each(DATABASES)('the outbox on %s', (database) => {
     await place.run('DELETE FROM outbox_message');
   });
 
+  const onlySqlite = async () => {
+    const genuine = await posted();
+    const columns =
+      'channel, sealed_message, not_after_ms, attempts, next_attempt_at_ms, claimed_until_ms, created_at_ms';
+    for (const [organization, id] of [
+      ['organization_id', 'id || char(0)'],
+      ['organization_id || char(0)', "id || char(0) || 'x'"],
+    ])
+      await place.run(`INSERT INTO outbox_message (organization_id, id, ${columns}, outbox_message_mac)
+        SELECT ${organization}, ${id}, ${columns}, outbox_message_mac FROM outbox_message WHERE id = '${genuine.id}'`);
+    expect(await claimed()).toEqual([genuine.id]);
+    expect(await claimed()).toEqual([]);
+    expect(storage.integrity.violations.filter(({ row }) => row === genuine.id)).toMatchObject([
+      { because: 'damaged' },
+    ]);
+    // Alone too.
+    const moved = await posted();
+    await place.run(`UPDATE outbox_message SET id = id || char(0) WHERE id = '${moved.id}'`);
+    expect(await claimed()).toEqual([]);
+    await place.run('DELETE FROM outbox_message');
+  };
+  if (database === 'sqlite') test('one whose id reads like that of another is handed over by nobody', onlySqlite);
+
   test('very many that are ever first in line stop nobody, and are not looked at again at once', async () => {
     const genuine = [await posted(), await posted()];
     const [{ organizationId, id }] = genuine as [Awaited<ReturnType<typeof posted>>];

@@ -13,7 +13,7 @@ import { openStorage } from '../../src/storage/open.ts';
 import { newWallet, writeDatabase } from '../faults/sealed-world.ts';
 import { openTables, type Row, runCli, temporaryFolder, waitUntil } from '../faults/support.ts';
 import { createUser, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { DATABASES, databasesOf } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
 
 // Somebody who writes to the database waits for the integrity key to be replaced.
@@ -54,6 +54,26 @@ async function plantKey(server: TestServer, generation: number): Promise<string>
 }
 
 describe.concurrent.each(DATABASES)('a replacement of the integrity key on %s', { timeout: SECONDS }, (database) => {
+  test('says so where the database does not keep the new key', async () => {
+    await using server = await TestServer.start({ database });
+    const before = await keysOf(server);
+    await write(
+      server,
+      database === 'sqlite'
+        ? 'CREATE TRIGGER quiet BEFORE INSERT ON integrity_key BEGIN SELECT RAISE(IGNORE); END'
+        : 'CREATE RULE quiet AS ON INSERT TO integrity_key DO INSTEAD NOTHING',
+    );
+    const outcome = await rotate(server);
+    expect([outcome.code === 0, outcome.stderr]).toEqual([
+      false,
+      expect.stringContaining('the database did not keep the new integrity key'),
+    ]);
+    expect(await keysOf(server)).toEqual(before);
+  });
+
+  // Decided by what rows hold, whichever database has them.
+  if (!databasesOf(import.meta.url).includes(database)) return;
+
   test('signs no row that pretends to have the new mark already, nor what belongs to it', async () => {
     await using server = await TestServer.start({ database });
     const root = TestClient.root(server.credentials, server.baseUrl);
@@ -107,23 +127,6 @@ describe.concurrent.each(DATABASES)('a replacement of the integrity key on %s', 
     const after = await keysOf(server);
     expect([before.length, after.length]).toEqual([1, 1]);
     expect(after).not.toEqual(before);
-  });
-
-  test('says so where the database does not keep the new key', async () => {
-    await using server = await TestServer.start({ database });
-    const before = await keysOf(server);
-    await write(
-      server,
-      database === 'sqlite'
-        ? 'CREATE TRIGGER quiet BEFORE INSERT ON integrity_key BEGIN SELECT RAISE(IGNORE); END'
-        : 'CREATE RULE quiet AS ON INSERT TO integrity_key DO INSTEAD NOTHING',
-    );
-    const outcome = await rotate(server);
-    expect([outcome.code === 0, outcome.stderr]).toEqual([
-      false,
-      expect.stringContaining('the database did not keep the new integrity key'),
-    ]);
-    expect(await keysOf(server)).toEqual(before);
   });
 
   test('leaves no key in use that somebody else has sealed', async () => {

@@ -6,10 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { createKeyring } from '@custos/keyring';
 import { describe, expect, test } from 'vitest';
 import { newWallet, SealedWorld, writeDatabase } from '../faults/sealed-world.ts';
-import { openTables, type Row, runCli, runService, temporaryFolder, waitUntil } from '../faults/support.ts';
+import {
+  ageRingLock,
+  openTables,
+  type Row,
+  runCli,
+  runService,
+  temporaryFolder,
+  waitUntil,
+} from '../faults/support.ts';
 import { verifyMarks } from '../fixtures/integrity.ts';
 import { createUser, newKeyPair, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { DATABASES, databasesOf } from '../harness/databases.ts';
 import { times } from '../harness/effort.ts';
 import { TestServer } from '../harness/server.ts';
 import { configOf } from '../restore/support.ts';
@@ -203,7 +211,9 @@ describe.each(DATABASES)('another integrity key on %s', { timeout: SECONDS }, (d
     await server.start();
   });
 
-  test('a row that does not verify keeps the earlier key in use until it is mended', async () => {
+  const testHere = databasesOf(import.meta.url).includes(database) ? test : undefined;
+
+  testHere?.('a row that does not verify keeps the earlier key in use until it is mended', async () => {
     await using server = await TestServer.start({ database });
     const world = await SealedWorld.make(server);
     const [user] = await read(server, "SELECT id, name FROM app_user WHERE name = 'a user'");
@@ -258,6 +268,7 @@ describe.each(DATABASES)('another integrity key on %s', { timeout: SECONDS }, (d
       const gone = hasEnded() ? undefined : once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
+      ageRingLock(server.dataDir);
       await server.kill();
       await server.start();
       await world.at(server.baseUrl).root.run('create_wallet', newWallet(name));

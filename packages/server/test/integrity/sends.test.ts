@@ -111,6 +111,31 @@ describe.each(DATABASES)('sends that somebody else wrote, on %s', (kind) => {
     );
   }
 
+  const cutOff = async (): Promise<void> => {
+    const id = await insert();
+    for (const same of ['id || char(0)', "id || char(0) || 'x'"]) await copy(id, { id: same });
+    start(SETTINGS);
+    await reached(id, 'INCLUDED');
+    await othersGoOn();
+    expect(sentBy(FROM)).toBe(1);
+    await reached(await insert(), 'INCLUDED');
+    expect(sentBy(FROM)).toBe(2);
+  };
+  /** Those that are not genuine are passed over there, so the rest is read in parts. */
+  const cutOffBesideOthers = async (): Promise<void> => {
+    const id = await insert(DEPLOYMENT);
+    await copy(id, { id: 'id || char(0)' });
+    await copy(id, { id: "'00000000-0000-7000-8000-000000000000'", request: toThief });
+    start(SETTINGS);
+    await reached(id, 'INCLUDED');
+    await othersGoOn();
+    expect(sentBy(OPERATOR)).toBe(2);
+  };
+  if (kind === 'sqlite') {
+    test('a row whose id reads like that of another is not sent', cutOff, PATIENCE_MS);
+    test('nor in a lane that organizations share', cutOffBesideOthers, PATIENCE_MS);
+  }
+
   test.each([
     ['to a thief', { request: toThief }],
     ['the same once more', {}],

@@ -1,12 +1,12 @@
 // Restores a backup with the settings of the environment, and kills itself at a step.
 import { restore } from '../../dist/admin.js';
 
-const [file, identity, last] = process.argv.slice(2);
+const [file, identity, last, keys] = process.argv.slice(2);
 process.umask(0o077);
 await restore(process.env, {
   file,
   identities: [identity],
-  withKeys: false,
+  withKeys: keys === 'with-keys',
   discard: false,
   exhaust: false,
   acceptsFindings: false,

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RestorationReader } from '../../src/fence/store.ts';
@@ -134,4 +134,46 @@ test('it is not accepted while the newest time in it is one that no clock has ha
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('nothing was accepted')]);
   using after = new SqliteFile(file, { isReadOnly: true });
   expect(after.prepare('SELECT id FROM restoration').all()).toEqual([]);
+});
+
+/** Takes the last entry out of an index that fills no more than a page; the tables stay as they are. */
+function cutIndexShort(file: string): void {
+  let pages: { readonly rootpage: number }[];
+  let size: number;
+  {
+    using db = new SqliteFile(file, { isReadOnly: true, isImmutable: true });
+    pages = db
+      .prepare("SELECT rootpage FROM sqlite_master WHERE type = 'index' AND tbl_name = 'wallet'")
+      .all() as never;
+    size = db.prepare('PRAGMA page_size').get()?.['page_size'] as number;
+  }
+  const bytes = readFileSync(file);
+  // A page of an index begins with 10 where it is a leaf; behind three bytes it says how many entries it has.
+  const starts = pages.map(({ rootpage }) => (rootpage - 1) * size);
+  const start = starts.find((at) => bytes[at] === 10 && bytes.readUInt16BE(at + 3) > 1) as number;
+  bytes.writeUInt16BE(bytes.readUInt16BE(start + 3) - 1, start + 3);
+  writeFileSync(file, bytes);
+}
+
+test('it is not accepted where the pages of the file do not fit together', { timeout: SECONDS }, async () => {
+  await using server = await TestServer.start();
+  const root = TestClient.root(server.credentials, server.baseUrl);
+  for (const name of ['one', 'two']) await root.run('create_wallet', newWallet(name));
+  expect(await server.stop()).toBe(0);
+  await server.start();
+  using folder = temporaryFolder();
+  for (const name of ['custos.db', 'root.key']) copyFileSync(join(server.dataDir, name), join(folder.path, name));
+  const file = join(folder.path, 'custos.db');
+  cutIndexShort(file);
+  const env = { ...server.environment, CUSTOS_DATA_DIR: folder.path };
+  const verified = await runCli(env, 'verify', '--json');
+  const findings = verified.stdout.trimEnd().split('\n');
+  expect(findings.map((line) => JSON.parse(line))).toEqual(
+    expect.arrayContaining([{ check: 'file', file, because: expect.stringMatching(/^row \d+ missing from index /) }]),
+  );
+  expect(verified.code).toBe(1);
+  const refused = await runCli(env, 'verify', '--accept-lost-log');
+  expect(refused.stdout).toContain(`the database ${file} is damaged: row `);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('nothing was accepted')]);
+  expectTold(await runService(env));
 });

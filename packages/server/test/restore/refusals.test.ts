@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOUR_MS } from '../../src/lib/clock.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { connectPostgres, onPostgres, runCliWith } from '../faults/support.ts';
 import { KeyDeployment } from '../fixtures/key-deployment.ts';
@@ -184,62 +185,77 @@ describe.each(DATABASES)('a restore on %s refuses, and leaves the database as it
       await client.end();
     }
   });
-});
 
-test('a full disk leaves the database as it was', { timeout: SECONDS }, async () => {
-  await using made = await BackedUp.make('sqlite');
-  const before = await dump(made.config);
-  // No file may grow beyond this.
-  const child = spawn(
-    'bash',
-    [
-      '-c',
-      `ulimit -f 400; trap '' XFSZ; exec "${process.execPath}" "${SCRIPT}" "$@"`,
-      '-',
-      made.archive,
-      made.key.file,
-      'none',
-    ],
-    {
-      env: { ...made.server.environment, CUSTOS_KEYRING: 'inline' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
+  // Decided before a database is asked, or by its file alone.
+  if (database !== 'sqlite') return;
+
+  test('a backup that is younger than the clock of this machine says', { timeout: SECONDS }, async () => {
+    const withTime = (snapshotAtMs: number) => rewritten(made, (part) => part, { snapshotAtMs });
+    await using place = await emptyPlace('sqlite', join(made.server.dataDir, 'root.key'));
+    const younger = await withTime(Date.now() + HOUR_MS);
+    await expect(restoreInto(place.config, younger, made.key)).rejects.toThrow(/set the clock if it is behind/);
+    expect(existsSync(join(place.config.dataDir, 'custos.db'))).toBe(false);
+    // Clocks differ a little.
+    const { restored } = await restoreInto(place.config, await withTime(Date.now() + 60_000), made.key);
+    expect(restored).toBeDefined();
   });
-  const [code] = await once(child, 'close');
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/StartError: (the disk of \S+ is full|cannot write \S+)/)]);
-  expect(await dump(made.config)).toEqual(before);
-  expect(existsSync(join(made.server.dataDir, 'custos.db.restoring'))).toBe(false);
-});
 
-test('a backup from standard input goes into an empty place, and elsewhere only with --yes', {
-  timeout: SECONDS,
-}, async () => {
-  await using made = await BackedUp.make('sqlite');
-  await using place = await emptyPlace('sqlite', join(made.server.dataDir, 'root.key'));
-  const run = (env: Readonly<Record<string, string>>, ...more: string[]) =>
-    new Promise<{ code: number | null; stderr: string }>((resolve) => {
-      const cli = fileURLToPath(new URL('../../../cli/bin/custos.js', import.meta.url));
-      const child = spawn(process.execPath, [cli, 'restore', '-', '-i', made.key.file, ...more], {
-        env: { PATH: process.env['PATH'] ?? '', ...env },
-        stdio: ['pipe', 'ignore', 'pipe'],
-      });
-      let stderr = '';
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        stderr += text;
-      });
-      child.stdin.on('error', () => {}).end(readFileSync(made.archive));
-      child.once('close', (code) => resolve({ code, stderr }));
+  test('what fills the disk', { timeout: SECONDS }, async () => {
+    const before = await dump(made.config);
+    // No file may grow beyond this.
+    const child = spawn(
+      'bash',
+      [
+        '-c',
+        `ulimit -f 400; trap '' XFSZ; exec "${process.execPath}" "${SCRIPT}" "$@"`,
+        '-',
+        made.archive,
+        made.key.file,
+        'none',
+      ],
+      {
+        env: { ...made.server.environment, CUSTOS_KEYRING: 'inline' },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
     });
-  expect(await run(place.environment)).toMatchObject({ code: 0, stderr: expect.stringContaining('which is empty') });
-  expect(await dump(place.config)).toEqual(made.before);
-  expect(await run(made.server.environment)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('while the backup comes from standard input: run it again with --yes'),
+    const [code] = await once(child, 'close');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/StartError: (the disk of \S+ is full|cannot write \S+)/),
+    ]);
+    expect(await dump(made.config)).toEqual(before);
+    expect(existsSync(join(made.server.dataDir, 'custos.db.restoring'))).toBe(false);
   });
-  expect(await run(made.server.environment, '--yes')).toMatchObject({ code: 0 });
-  expect(await dump(made.config)).toEqual(made.before);
+
+  test('what comes from standard input without --yes, unless the place is empty', {
+    timeout: SECONDS,
+  }, async () => {
+    await using place = await emptyPlace('sqlite', join(made.server.dataDir, 'root.key'));
+    const run = (env: Readonly<Record<string, string>>, ...more: string[]) =>
+      new Promise<{ code: number | null; stderr: string }>((resolve) => {
+        const cli = fileURLToPath(new URL('../../../cli/bin/custos.js', import.meta.url));
+        const child = spawn(process.execPath, [cli, 'restore', '-', '-i', made.key.file, ...more], {
+          env: { PATH: process.env['PATH'] ?? '', ...env },
+          stdio: ['pipe', 'ignore', 'pipe'],
+        });
+        let stderr = '';
+        child.stderr.setEncoding('utf8').on('data', (text: string) => {
+          stderr += text;
+        });
+        child.stdin.on('error', () => {}).end(readFileSync(made.archive));
+        child.once('close', (code) => resolve({ code, stderr }));
+      });
+    expect(await run(place.environment)).toMatchObject({ code: 0, stderr: expect.stringContaining('which is empty') });
+    expect(await dump(place.config)).toEqual(made.before);
+    expect(await run(made.server.environment)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('while the backup comes from standard input: run it again with --yes'),
+    });
+    expect(await run(made.server.environment, '--yes')).toMatchObject({ code: 0 });
+    expect(await dump(made.config)).toEqual(made.before);
+  });
 });

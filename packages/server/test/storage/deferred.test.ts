@@ -182,6 +182,26 @@ describe.each(DATABASES)('deferred statements on %s', (kind) => {
     expect(await valuesAfter('two')).toEqual(['true USERNAME two null']);
   });
 
+  test.each(['one', 'another'])(
+    'an entry that is known to be %s is moved, and is there alone afterwards',
+    async (before) => {
+      await using place = await Place.create(kind);
+      const storage = await place.open();
+      const { id: rootId } = await withOrganization(storage);
+      const { id } = await withOrganization(storage, { parentId: rootId });
+      const [owner, neighbour] = [randomId(), randomId()];
+      const rows = await storage.write(async (store) => {
+        for (const ownerId of [owner, neighbour])
+          await store(TreeStore).add(rootId, id, [{ kind: 'USERNAME', value: 'one', ownerId }]);
+        await store(TreeStore).move(rootId, id, before, { kind: 'USERNAME', value: 'two', ownerId: owner });
+        // Whoever reads whole rows has their marks verified.
+        return await builderOf(store).selectFrom('tree_entry').selectAll().where('organization_id', '=', id).execute();
+      });
+      const shown = rows.map((row) => `${row.owner_id === owner} ${row.kind} ${row.value} ${row.unique_value}`);
+      expect(shown.sort()).toEqual(['false USERNAME one null', 'true USERNAME two null']);
+    },
+  );
+
   test('who is to be told is read ahead, and again once the unit itself changed it', async () => {
     await using place = await Place.create(kind);
     const storage = await place.open();

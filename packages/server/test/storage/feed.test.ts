@@ -133,23 +133,27 @@ describe.each(DATABASES)('the feed on %s', (database) => {
     const streams = await Promise.all(ids.map((id) => feed.open(follower(id), undefined)));
     await Promise.all(streams.map(next));
     const waiting = streams.map((stream) => stream.lines.next());
-    // Each stream reads at most once at the beginning, in which the test's transactions may still be under way.
-    const reads = (): number => counting.statements.filter(isReading).length;
-    for (let before = -1; before !== reads(); ) {
-      before = reads();
-      await sleep(1500);
-    }
-
     const [changed] = ids;
-    const activityId = randomId();
-    counting.statements.length = 0;
-    await run(storage, activity(changed as string, activityId));
-    const told = await waiting[0];
-    expect(told?.value).toMatchObject({ event: { kind: 'ACTIVITY', activityId } });
-    await sleep(900);
-    // Two with each tick, and for the one stream that was woken the moment and its batch.
-    expect(counting.statements.length).toBeLessThan(16);
-    expect(reads()).toBe(1);
+    const [stream] = streams;
+    const reads = (): number => counting.statements.filter(isReading).length;
+    // All streams read once more when a transaction ends that was under way before, of this test or, on PostgreSQL, of another
+    // on the same server. A feed that asks for each organization never comes below the bound.
+    for (let tries = 1; ; tries += 1) {
+      for (let before = -1; before !== reads(); ) {
+        before = reads();
+        await sleep(1500);
+      }
+      const activityId = randomId();
+      counting.statements.length = 0;
+      await run(storage, activity(changed as string, activityId));
+      const told = await waiting[0];
+      expect(told?.value).toMatchObject({ event: { kind: 'ACTIVITY', activityId } });
+      await sleep(900);
+      // Two with each tick, and for the one stream that was woken the moment and its batch.
+      if (counting.statements.length < 16 && reads() === 1) break;
+      expect(tries, `${counting.statements.length} statements`).toBeLessThan(5);
+      waiting[0] = stream?.lines.next() as (typeof waiting)[0];
+    }
     feed.stop();
     for (const { close } of streams) close();
     await Promise.allSettled(waiting);

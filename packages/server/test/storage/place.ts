@@ -14,7 +14,7 @@ import type { Schema } from '../../src/storage/schema.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Stores } from '../../src/storage/stores.ts';
-import { createPostgresDatabase, type DatabaseKind } from '../harness/databases.ts';
+import { copyTables, createPostgresDatabase, type DatabaseKind } from '../harness/databases.ts';
 
 // What the tests of storage share: a database, an organization in it, and rows that no store would write.
 
@@ -36,7 +36,9 @@ export class Place implements AsyncDisposable {
 
   static async create(kind: DatabaseKind, options: { readonly isEmpty?: boolean } = {}): Promise<Place> {
     const database = kind === 'postgres' ? await createPostgresDatabase(options) : undefined;
-    return new Place(database?.url, async () => await database?.[Symbol.asyncDispose]());
+    const place = new Place(database?.url, async () => await database?.[Symbol.asyncDispose]());
+    if (database === undefined && options.isEmpty !== true) copyTables(place.dataDir);
+    return place;
   }
 
   /** It was never restored from a backup, unless told. */

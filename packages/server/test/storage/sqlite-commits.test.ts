@@ -1,11 +1,25 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Activity, ApiKey } from '../../src/core/model.ts';
+import { ActivityStore } from '../../src/core/store/activities.ts';
+import { ActivityReader } from '../../src/core/store/activity-reader.ts';
 import { OrganizationReader, OrganizationStore } from '../../src/core/store/organizations.ts';
+import { CredentialReader, CredentialStore } from '../../src/domains/users/store/credentials.ts';
+import { UserStore } from '../../src/domains/users/store/users.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import type { Schema } from '../../src/storage/schema.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { Stores } from '../../src/storage/stores.ts';
-import { codeOf, organization, Place } from './place.ts';
+import { activity, apiKey, newUser } from './both-databases/support.ts';
+import { builderOf, codeOf, NOW, organization, Place } from './place.ts';
+
+/** The number of the last change that the feed tells. */
+async function changeNumber(store: Stores): Promise<number> {
+  const { rows } = await sql<{ value: string }>`SELECT value FROM deployment WHERE name = 'change_number'`.execute(
+    builderOf(store),
+  );
+  return Number(rows[0]?.value);
+}
 
 describe('units that share a commit on SQLite', () => {
   let place: Place;
@@ -95,6 +109,39 @@ describe('units that share a commit on SQLite', () => {
     const next = unit();
     await next.done;
     expect(await isThere(next)).toBe(true);
+  });
+
+  test('a row that a rule refuses leaves nothing behind, also where its unit goes on', async () => {
+    const made = organization();
+    const [first, same, last] = ['sha256:a', 'sha256:a', 'sha256:b'].map((fingerprint) =>
+      activity(made.id, { fingerprint }),
+    ) as [Activity, Activity, Activity];
+    const user = newUser();
+    const [one, two] = ['one', 'two'].map((name) => apiKey(user.id, name)) as [ApiKey, ApiKey];
+    const refusals: string[] = [];
+    const refused = async (work: Promise<unknown>): Promise<void> => void refusals.push(await codeOf(work));
+    const numbers = await storage.write(async (store) => {
+      await store(OrganizationStore).insert(made);
+      await store(UserStore).insert(made.id, [user], NOW);
+      await store(CredentialStore).insertApiKeys(made.id, [one]);
+      await store(CredentialStore).insertApiKeys(made.id, [two]);
+      await store(ActivityStore).insert(first, []);
+      const before = await changeNumber(store);
+      await refused(store(ActivityStore).insert(same, []));
+      const after = await changeNumber(store);
+      await refused(store(CredentialStore).extendApiKey(made.id, { ...two, name: one.name }));
+      await store(ActivityStore).insert(last, []);
+      return [before, after, await changeNumber(store)];
+    });
+    expect(refusals).toEqual(['ALREADY_EXISTS', 'ALREADY_EXISTS']);
+    const [before = 0] = numbers;
+    expect(numbers).toEqual([before, before, before + 1]);
+    const found = await Promise.all(
+      [first, same, last].map(({ id }) => storage.read(ActivityReader).find(made.id, id)),
+    );
+    expect(found.map((each) => each?.activity.id)).toEqual([first.id, undefined, last.id]);
+    const keys = await storage.read(CredentialReader).apiKeysOfUser(made.id, user.id);
+    expect(keys.map(({ name }) => name).sort()).toEqual(['one', 'two']);
   });
 
   test('see what units before them wrote, also when they run again', async () => {

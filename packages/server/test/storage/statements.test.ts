@@ -1,11 +1,13 @@
 import type { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { UserReader, UserStore } from '../../src/domains/users/store/users.ts';
 import { randomId } from '../../src/lib/ids.ts';
 import type { Schema } from '../../src/storage/schema.ts';
 import { byIds, deferredInsertion, insertion } from '../../src/storage/statement.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { builderOf, codeOf, Place, times, withOrganization } from './place.ts';
+import { newUser } from './both-databases/support.ts';
+import { builderOf, codeOf, NOW, Place, times, withOrganization } from './place.ts';
 
 // Statements that are made once and bound to rows, and what they do with several rows.
 
@@ -84,6 +86,23 @@ describe.each(DATABASES)('statements on %s', (kind) => {
       await insertRows(db, [{ ...more, id: randomId() }, at.row()]);
     });
     expect((await stored(at.storage, at.id)).length).toBe(3);
+  });
+
+  test('whole rows are read by one connection before and after a newer version adds a column', async () => {
+    await using made = await Place.create(kind);
+    const storage = await made.open(1);
+    const { id } = await withOrganization(storage);
+    const user = newUser();
+    await storage.write((store) => store(UserStore).insert(id, [user], NOW));
+    const namesAfter = async (name: string): Promise<string[]> => {
+      await storage.write((store) => store(UserStore).rename(id, user.id, name, NOW));
+      const { items } = await storage.read(UserReader).page(id, { kind: 'all', max: 10 });
+      return items.map((item) => item.user.name);
+    };
+    expect(await namesAfter('one')).toEqual(['one']);
+    await made.run('ALTER TABLE app_user ADD COLUMN later text');
+    expect(await namesAfter('two')).toEqual(['two']);
+    expect(await namesAfter('three')).toEqual(['three']);
   });
 
   test.each([0, 1, 2, 1000, 1001])('%i rows are found by their ids, and no others', async (count) => {

@@ -106,6 +106,18 @@ export const toVote = (row: VoteRow, { body }: Pick<ActivityTable, 'body'>): Vot
   revoked: row.is_revoked === 1,
 });
 
+/** As text: all votes of a user have one record while the user stays as it is, and it goes when they have another. */
+const snapshots = new WeakMap<object, string>();
+function printSnapshot(snapshot: unknown): string {
+  if (typeof snapshot !== 'object' || snapshot === null) return JSON.stringify(snapshot);
+  let text = snapshots.get(snapshot);
+  if (text === undefined) {
+    text = JSON.stringify(snapshot);
+    snapshots.set(snapshot, text);
+  }
+  return text;
+}
+
 /** What an activity's votes are stored with. */
 export type Voted = Pick<Activity, 'organizationId' | 'fingerprint' | 'body'>;
 
@@ -123,7 +135,7 @@ export const fromVote = ({ organizationId, fingerprint, body }: Voted, vote: Vot
   scheme: vote.scheme,
   credential_id: vote.credentialId,
   webauthn: print(vote.webauthn),
-  user_snapshot: JSON.stringify(vote.userSnapshot),
+  user_snapshot: printSnapshot(vote.userSnapshot),
   counts: vote.counts ? 1 : 0,
   round_started_at_ms: vote.roundStartedAtMs,
   created_at_ms: vote.createdAtMs,

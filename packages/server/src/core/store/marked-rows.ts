@@ -3,6 +3,7 @@ import { groupBy } from '../../lib/collections.ts';
 import { driverOf } from '../../storage/connection-dialect.ts';
 import type { DatabaseKind } from '../../storage/dialect.ts';
 import { amendOne, keepHeld } from '../../storage/integrity/amend.ts';
+import { isCutOff } from '../../storage/integrity/cut-off.ts';
 import type { IntegrityKey } from '../../storage/integrity/mark.ts';
 import type { MarkedTable } from '../../storage/integrity/marked-table.ts';
 import type { Row } from '../../storage/integrity/row.ts';
@@ -99,12 +100,12 @@ export class MarkedRowReader extends Reader {
 
   /** Rows with text that is cut off when it is read: no service writes one, and what is read may be another row's. */
   async cutOff(table: MarkedTable): Promise<MarkedRow[]> {
-    return this.kind === 'sqlite' ? await this.found(table, sql`WHERE ${hasNul(table.columns)}`) : [];
+    return this.kind === 'sqlite' ? await this.found(table, sql`WHERE ${isCutOff(this.kind, table.columns)}`) : [];
   }
 
   /** Pages would begin again behind a key that is cut off. */
   #wholeKeys({ key }: MarkedTable): RawBuilder<unknown> | undefined {
-    return this.kind === 'sqlite' ? sql`NOT ${hasNul(key)}` : undefined;
+    return this.kind === 'sqlite' ? sql`NOT ${isCutOff(this.kind, key)}` : undefined;
   }
 
   protected async rows(table: MarkedTable, range: RowRange, end: RawBuilder<unknown>): Promise<MarkedRow[]> {
@@ -138,15 +139,6 @@ const whereAll = (conditions: readonly (RawBuilder<unknown> | undefined)[]): Raw
   const all = conditions.filter((condition) => condition !== undefined);
   return all.length === 0 ? sql`` : sql`WHERE ${sql.join(all, sql` AND `)}`;
 };
-
-/** SQLite stores text with a zero byte in it, and its drivers answer with what stands before that. */
-const hasNul = (columns: readonly string[]): RawBuilder<unknown> =>
-  sql`(${sql.join(
-    columns.map(
-      (column) => sql`(typeof(${sql.ref(column)}) = 'text' AND instr(CAST(${sql.ref(column)} AS BLOB), x'00') > 0)`,
-    ),
-    sql` OR `,
-  )})`;
 
 /** What a transaction reads here and writes again, nobody else writes meanwhile. */
 export const holding = (kind: DatabaseKind): RawBuilder<unknown> =>

@@ -3,9 +3,10 @@ import { chunks } from '../../lib/collections.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Page, PageRequest } from '../../lib/pagination.ts';
 import { addressKey } from '../../storage/address-key.ts';
+import { markOf } from '../../storage/integrity/amend.ts';
 import { partial } from '../../storage/integrity/partial.ts';
 import { fetchPage, type Range } from '../../storage/keyset.ts';
-import { byIds, deferred, deferredInsertion, insertion, statement } from '../../storage/statement.ts';
+import { byIds, change, deferred, deferredInsertion, insertion, statement } from '../../storage/statement.ts';
 import { Reader } from '../../storage/store.ts';
 import type { OauthIdentity } from '../model.ts';
 
@@ -208,6 +209,15 @@ const claimEntries = insertion('tree-entry-claim', 'tree_entry', COLUMNS, (query
   query.onConflict((conflict) => conflict.doNothing()),
 );
 
+const rowOf = (rootId: OrganizationId, organizationId: OrganizationId, { kind, value, ownerId }: TreeEntry) => ({
+  root_id: rootId,
+  kind,
+  value: treeValue(kind, value),
+  organization_id: organizationId,
+  owner_id: ownerId,
+  unique_value: UNIQUE_KINDS.has(kind) ? treeValue(kind, value) : null,
+});
+
 const deleteOfKind = deferred('tree-entry-delete', (db, { organizationId, ownerId, kind }: OwnEntry) =>
   db
     .deleteFrom('tree_entry')
@@ -216,35 +226,40 @@ const deleteOfKind = deferred('tree-entry-delete', (db, { organizationId, ownerI
     .where('kind', '=', kind),
 );
 
+interface MovedEntry extends Record<string, unknown> {
+  readonly root_id: string;
+  readonly kind: string;
+  readonly value: string;
+  readonly organization_id: string;
+  readonly owner_id: string;
+  readonly unique_value: string | null;
+  readonly before: string;
+  readonly mark: string | null;
+}
+const moveEntry = change(
+  'tree-entry-move',
+  (_db, { root_id, kind, value, organization_id, owner_id, unique_value, before, mark }: MovedEntry) =>
+    // Where the value is taken nothing changes, and the entry is replaced: an entry that somebody else put there goes away then.
+    sql`UPDATE OR IGNORE tree_entry SET value = ${value}, unique_value = ${unique_value}, tree_entry_mac = ${mark}
+      WHERE root_id = ${root_id} AND kind = ${kind} AND value = ${before} AND organization_id = ${organization_id}
+        AND owner_id = ${owner_id}`,
+);
+
 export class TreeStore extends TreeReader {
   static readonly writes = true;
 
   async add(rootId: OrganizationId, organizationId: OrganizationId, entries: readonly TreeEntry[]): Promise<void> {
     // A root is never looked up among its own children; of it only what must be unique in the tree is kept.
     const kept = organizationId === rootId ? entries.filter((entry) => UNIQUE_KINDS.has(entry.kind)) : entries;
-    const rows = kept.map(({ kind, value, ownerId }) => ({
-      root_id: rootId,
-      kind,
-      value: treeValue(kind, value),
-      organization_id: organizationId,
-      owner_id: ownerId,
-      unique_value: UNIQUE_KINDS.has(kind) ? treeValue(kind, value) : null,
-    }));
-    await insertEntries(this.db, rows);
+    await insertEntries(
+      this.db,
+      kept.map((entry) => rowOf(rootId, organizationId, entry)),
+    );
   }
 
   /** Adds an entry of a kind of which a tree has each value once; false if somebody has it. */
   async claim(rootId: OrganizationId, organizationId: OrganizationId, entry: TreeEntry): Promise<boolean> {
-    const value = treeValue(entry.kind, entry.value);
-    const row = {
-      root_id: rootId,
-      kind: entry.kind,
-      value,
-      organization_id: organizationId,
-      owner_id: entry.ownerId,
-      unique_value: value,
-    };
-    return (await claimEntries(this.db, [row])) === 1;
+    return (await claimEntries(this.db, [rowOf(rootId, organizationId, entry)])) === 1;
   }
 
   /** Gives an owner's entry of one kind another value; an undefined one drops it. */
@@ -262,6 +277,26 @@ export class TreeStore extends TreeReader {
     }
     await deleteOfKind(this.db, { organizationId, ownerId, kind });
     await this.add(rootId, organizationId, [{ kind, value, ownerId }]);
+  }
+
+  /**
+   * The same where it is known which value the entry has. On SQLite, where the answer costs nothing, the row is changed in
+   * its place, and replaced if it is not there; on PostgreSQL both statements travel with the next that is waited for. The
+   * statement gives every column, so that nothing which somebody else wrote gets a mark.
+   */
+  async move(rootId: OrganizationId, organizationId: OrganizationId, before: string, entry: TreeEntry): Promise<void> {
+    const { kind, ownerId, value } = entry;
+    if (this.kind === 'sqlite' && (organizationId !== rootId || UNIQUE_KINDS.has(kind))) {
+      const row = rowOf(rootId, organizationId, entry);
+      const moved = {
+        before: treeValue(kind, before),
+        mark: markOf(this.db, 'tree_entry', row),
+        // Last: an object that begins as a copy and then grows is slow to make.
+        ...row,
+      };
+      if ((await moveEntry(this.db, moved)) === 1) return;
+    }
+    await this.replace(rootId, organizationId, ownerId, kind, value);
   }
 
   /** Drops the entries of an owner; all kinds unless some are named. */

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { CHAIN } from '../../../test/chain/fake-chain.ts';
-import { DATABASES } from '../../../test/harness/databases.ts';
+import { databasesOf } from '../../../test/harness/databases.ts';
 import { FROM, LANE, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { builderOf } from '../../../test/storage/place.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
 import type { SendId } from '../../lib/ids.ts';
 import { SendStore } from './store/sends.ts';
 
-describe.each(DATABASES)('sends and their blocks on %s', (kind) => {
+describe.each(databasesOf(import.meta.url))('sends and their blocks on %s', (kind) => {
   const world = sendsOn(kind);
   const { insert, read, reached, rounds, start } = world;
 

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseTransaction } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { CHAIN } from '../../../test/chain/fake-chain.ts';
-import { DATABASES } from '../../../test/harness/databases.ts';
+import { databasesOf } from '../../../test/harness/databases.ts';
 import { FROM, sendsOn } from '../../../test/harness/sends.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
 
-describe.each(DATABASES)('fees of sends on %s', (kind) => {
+describe.each(databasesOf(import.meta.url))('fees of sends on %s', (kind) => {
   const world = sendsOn(kind);
   const { attempted, call, insert, read, reached, rounds, start } = world;
 

@@ -1,13 +1,13 @@
 import { encodeErrorResult, keccak256, parseAbi, parseTransaction } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { DATABASES } from '../../../test/harness/databases.ts';
+import { databasesOf } from '../../../test/harness/databases.ts';
 import { account, FROM, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { NOW } from '../../../test/storage/place.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
 import { randomId, type SendId } from '../../lib/ids.ts';
 import { ContractInterfaceStore } from '../policies/store/contract-interfaces.ts';
 
-describe.each(DATABASES)('refusals and nonces of sends on %s', (kind) => {
+describe.each(databasesOf(import.meta.url))('refusals and nonces of sends on %s', (kind) => {
   const world = sendsOn(kind);
   const { call, home, insert, read, reached, rounds, start } = world;
 

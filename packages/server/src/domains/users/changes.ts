@@ -2,7 +2,6 @@ import type { Place } from '../../core/place.ts';
 import { TreeStore } from '../../core/store/tree.ts';
 import type { DescribeContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { together } from '../../lib/together.ts';
 import type { Stores } from '../../storage/stores.ts';
 import { type ProvenContact, proves, readProvenContact } from './proven-contact.ts';
 import { UserStore } from './store/users.ts';
@@ -32,10 +31,8 @@ export async function changeName(
   name: string,
   nowMs: number,
 ): Promise<void> {
-  await together([
-    store(UserStore).rename(organizationId, userId, name, nowMs),
-    store(TreeStore).replace(rootId, organizationId, userId, 'USERNAME', name),
-  ]);
+  const before = await store(UserStore).rename(organizationId, userId, name, nowMs);
+  await store(TreeStore).move(rootId, organizationId, before, { kind: 'USERNAME', value: name, ownerId: userId });
 }
 
 /**

@@ -161,7 +161,7 @@ export const tables: readonly Table[] = [
         message: 'this user already has an API key with this name: it already exists',
       },
     },
-    revises: ['id', 'public_key'],
+    revises: ['id', 'public_key', 'user_id'],
     isOf: 'users',
     erased: { by: 'id' },
   }),

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { printableTime } from '../../lib/printable.ts';
 import type { Row } from '../../storage/integrity/row.ts';
 import type { Schema } from '../../storage/schema.ts';
 
@@ -423,18 +424,12 @@ const LENGTH_MAX = 300;
 /** A value for a person; null where there is none. */
 export function shownValue({ shown }: ComparedColumn, value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (shown === 'time') return shownTime(value);
+  if (shown === 'time') return printableTime(value);
   if (shown === 'flag') return Number(value) === 1 ? 'yes' : 'no';
   if (value instanceof Uint8Array)
     return `${value.length} bytes, SHA-256 ${hash('sha256', value, 'hex').slice(0, 16)}…`;
   const words = String(value);
   return words.length > LENGTH_MAX ? `${words.slice(0, LENGTH_MAX)}… (${words.length} characters)` : words;
-}
-
-/** Whoever can write to one of the databases may have put anything there. */
-function shownTime(value: unknown): string {
-  const date = new Date(Number(value));
-  return Number.isNaN(date.getTime()) ? String(value) : date.toISOString();
 }
 
 /** Whether two values are the same, as two databases have them. */

@@ -1,15 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TemporaryFolder } from '../../restore/temporary-folder.ts';
 import { SqliteFile } from '../../storage/sqlite-driver.ts';
+
+const PREFIX = 'custos-review-';
 
 /** A folder of this user alone, for what is too much to be kept in memory; gone when the review has ended. */
 export class Scratch implements AsyncDisposable {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'custos-review-'));
+  readonly #folder: TemporaryFolder;
   readonly #open: SqliteFile[] = [];
 
+  private constructor(folder: TemporaryFolder) {
+    this.#folder = folder;
+  }
+
+  static async make(): Promise<Scratch> {
+    return new Scratch(await TemporaryFolder.make(PREFIX));
+  }
+
   fileNamed(name: string): string {
-    return join(this.#folder, `${name}.db`);
+    return join(this.#folder.path, `${name}.db`);
   }
 
   /** Nothing has to outlast a power cut. */
@@ -20,8 +29,13 @@ export class Scratch implements AsyncDisposable {
     return db;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Whatever is being done with it. */
+  async remove(): Promise<void> {
     for (const db of this.#open) db.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder.remove();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.remove();
   }
 }

@@ -11,7 +11,9 @@ export type Finding =
   | ({ readonly check: 'address' } & WrongAddress)
   | ({ readonly check: 'signature' } & SignedCurve)
   /** The database file was copied without its log. */
-  | { readonly check: 'log'; readonly file: string };
+  | { readonly check: 'log'; readonly file: string }
+  /** The pages of the database file do not fit together. */
+  | { readonly check: 'file'; readonly file: string; readonly because: string };
 
 /** For a person, as one line. */
 export function describeFinding(finding: Finding): string {
@@ -29,5 +31,7 @@ export function describeFinding(finding: Finding): string {
       return `not a signature of its key: ${finding.id} on ${finding.curve}`;
     case 'log':
       return `the database ${finding.file} was copied without its log: what was committed last is missing, and nobody can tell what that is`;
+    case 'file':
+      return `the database ${finding.file} is damaged: ${finding.because}`;
   }
 }

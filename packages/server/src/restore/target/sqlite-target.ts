@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { requireNoLink } from '../../keyring-admin/beside.ts';
+import { commandLock, requireNoLink } from '../../keyring-admin/beside.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { StartError } from '../../lib/start-error.ts';
 import { takeLock } from '../../storage/sqlite.ts';
@@ -26,7 +26,7 @@ const BUSY_TIMEOUT_MS = 2000;
 const COPY_BYTES = 1024 * 1024;
 
 /**
- * The database file of a data directory, with the lock that a service takes at its start. One connection looks at it and holds it
+ * The database file of a data directory, with the locks of a service and of commands about keys. One connection looks at it and holds it
  * to the end: statements of another one would keep that from having the file alone.
  */
 export class SqliteTarget implements Target<SqlitePlace> {
@@ -55,6 +55,14 @@ export class SqliteTarget implements Target<SqlitePlace> {
         ),
       );
       locks.push(lockFor(dataDir, 'custos.lock', `a Custos service is running on ${dataDir}: stop it first`));
+      // Nobody takes a key away that the backup needs: the database that is there may not know of it.
+      locks.push(
+        lockFor(
+          dataDir,
+          commandLock('keyring rotate'),
+          'another command is changing the keys of this data directory: wait until it has ended',
+        ),
+      );
       forgetHalfDone(file);
       return new SqliteTarget(file, await look(file), locks);
     } catch (error) {

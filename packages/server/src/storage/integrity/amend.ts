@@ -1,11 +1,12 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { driverOf } from '../connection-dialect.ts';
 import type { Schema } from '../schema.ts';
-import { deferred, statement } from '../statement.ts';
+import { deferred, type Statement } from '../statement.ts';
 import { isDone } from './apart.ts';
 import type { MarkedTable } from './marked-table.ts';
 import type { Row } from './row.ts';
 import { tellSet } from './tell-set.ts';
+import { wholeRows } from './whole-rows.ts';
 
 type RowOf<Table extends keyof Schema> = Selectable<Schema[Table]>;
 
@@ -113,8 +114,7 @@ async function write<Table extends keyof Schema>(
   const marked = integrity?.tables.get(table);
   if (integrity === undefined || marked === undefined) throw new Error(`rows of ${table} have no mark to amend`);
   const next = integrity.marked(table, { ...(row as Row), ...changes }, row as Row);
-  const columns = [...new Set([...Object.keys(changes), marked.mark])].sort();
-  await updating(marked, columns)(db, next as Record<string, unknown>);
+  await updating(marked, Object.keys(changes))(db, next as Record<string, unknown>);
   tellSet(db, table, next, row as Row);
   const name = nameOf(
     table,
@@ -126,11 +126,11 @@ async function write<Table extends keyof Schema>(
 }
 
 type Values = Record<string, unknown>;
-const holdings = new Map<string, ReturnType<typeof statement<Values, unknown>>>();
+const holdings = new Map<string, Statement<Values, unknown>>();
 const updates = new Map<string, ReturnType<typeof deferred<Values>>>();
 
 /** They are as many as there are tables and ways to change them, and none depends on what a client sends. */
-function holding(table: string, key: readonly string[]) {
+function holding(table: keyof Schema & string, key: readonly string[]) {
   const name = `${table} ${key.join()}`;
   let found = holdings.get(name);
   if (found === undefined) {
@@ -139,27 +139,29 @@ function holding(table: string, key: readonly string[]) {
         key.map((column) => sql`${sql.ref(column)} = ${values[column]}`),
         sql` AND `,
       );
-    // Without a name: a newer version may add a column while this one runs.
-    found = statement(undefined, (db: Kysely<Schema>, values: Values) => {
+    found = wholeRows(`${table}-hold`, table, (db, columns, values: Values) => {
       const lock = driverOf(db).kind === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``;
-      return sql`SELECT * FROM ${sql.table(table)} WHERE ${where(values)} ${lock}`;
+      return sql`SELECT ${columns} FROM ${sql.table(table)} WHERE ${where(values)} ${lock}`;
     });
     holdings.set(name, found);
   }
   return found;
 }
 
-function updating({ name: table, key }: MarkedTable, columns: readonly string[]) {
-  const name = `${table} ${columns.join()}`;
+function updating({ name: table, key, mark }: MarkedTable, changed: readonly string[]) {
+  const name = `${table} ${changed.join()}`;
   let found = updates.get(name);
   if (found === undefined) {
-    found = deferred(`${table}-amend`, (_db: Kysely<Schema>, values: Values) => {
+    const columns = [...new Set([...changed, mark])].sort();
+    found = deferred(`${table}-amend`, (db: Kysely<Schema>, values: Values) => {
       const set = sql.join(columns.map((column) => sql`${sql.ref(column)} = ${values[column]}`));
       const where = sql.join(
         key.map((column) => sql`${sql.ref(column)} = ${values[column]}`),
         sql` AND `,
       );
-      return sql`UPDATE ${sql.table(table)} SET ${set} WHERE ${where}`;
+      // One row by its key: see `inserter` (docs/decisions/0065).
+      const orFail = driverOf(db).kind === 'sqlite' ? sql`OR FAIL` : sql``;
+      return sql`UPDATE ${orFail} ${sql.table(table)} SET ${set} WHERE ${where}`;
     });
     updates.set(name, found);
   }

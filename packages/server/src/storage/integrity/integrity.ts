@@ -167,7 +167,10 @@ export class Integrity {
     const table = this.#tables.get(tableName);
     if (table === undefined) return row;
     const state = this.#state;
-    return { ...row, [table.mark]: state?.isActive === true ? state.marks.of(table, row, before?.[table.mark]) : null };
+    // Copied and then extended: in one expression with a computed name it would take twice as long.
+    const marked: Record<string, unknown> = { ...row };
+    marked[table.mark] = state?.isActive === true ? state.marks.of(table, row, before?.[table.mark]) : null;
+    return marked as R;
   }
 
   /** Whether a row is as it was marked; undefined where it has no mark and needs none. */

@@ -8,6 +8,7 @@ const table = (name: string): MarkedTable => ({
   name,
   mark: `${name}_mac`,
   columns: ['organization_id', 'id', 'amount', 'sealed', 'note'],
+  all: ['organization_id', 'id', 'amount', 'sealed', 'note', `${name}_mac`],
   key: ['organization_id', 'id'],
   organization: 'organization_id',
 });

@@ -12,6 +12,8 @@ export interface MarkedTable {
   readonly organization: string | undefined;
   /** What is marked, in alphabetical order. */
   readonly columns: readonly string[];
+  /** The columns that the table has. */
+  readonly all: readonly string[];
   /** Rows that are done with: those of before there were marks have none. */
   readonly done?: RawBuilder<unknown> | undefined;
 }
@@ -55,6 +57,7 @@ export function markedTables(
       key,
       organization: organizationColumn(name, names),
       columns: names.sort(),
+      all: own.map(({ column }) => column),
       done: integrity.done,
     });
   }

@@ -236,6 +236,7 @@ export class OwnedSets {
 
   /** Before the commit, and before sets are read in this transaction: the owners' rows get their digests. */
   async end(): Promise<void> {
+    if (this.#followed.size === 0 && this.#touched.size === 0) return;
     const changed = new Map<string, Followed[]>();
     for (const followed of this.#followed.values()) {
       if (!followed.isChanged) continue;

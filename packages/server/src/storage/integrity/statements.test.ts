@@ -6,6 +6,7 @@ const table = (name: string): MarkedTable => ({
   name,
   mark: `${name}_mac`,
   columns: ['id', 'name', 'organization_id'],
+  all: ['id', 'name', 'organization_id', `${name}_mac`],
   key: ['organization_id', 'id'],
   organization: 'organization_id',
 });
@@ -31,6 +32,9 @@ describe('a statement that writes a marked table', () => {
     'UPDATE wallet SET name = ?',
     'with moved as (update wallet set name = ? returning id) select id from moved',
     'insert into other (id) values (?); update wallet set name = ?',
+    'insert or fail into "wallet" ("id", "name") values (?, ?)',
+    'INSERT OR REPLACE INTO wallet (id) VALUES (?)',
+    'UPDATE OR FAIL "wallet" SET "name" = ?',
     // Others' marks, and words that say something else.
     'update wallet set name = ?, tag_mac = ?',
     '/* wallet_mac */ update wallet set name = ?',
@@ -44,6 +48,8 @@ describe('a statement that writes a marked table', () => {
   test.each([
     'insert into "wallet" ("id", "wallet_mac") values ($1, $2) on conflict ("id") do update set "name" = $3',
     'update wallet set name = ?, wallet_mac = ?',
+    'insert or fail into "wallet" ("id", "wallet_mac") values (?, ?)',
+    'UPDATE OR FAIL "wallet" SET "name" = ?, "wallet_mac" = ?',
     'UPDATE /* unmarked: a lease */ wallet SET name = ?',
     'delete from wallet where id = ?',
     'update other set name = ?',

@@ -43,7 +43,8 @@ const ONE_BY_ONE = /\/\* one by one: /;
 const UNMARKED = /\/\* unmarked: /;
 const SOURCE = /(?:\bfrom|\bjoin|,)\s*"?([a-z0-9_]+)"?/gi;
 /** Not of `FOR UPDATE` and `DO UPDATE`, which name no table. */
-const TARGET = /\b(insert into|(?<!\bfor\s+(?:no key\s+)?|\bdo\s+)update|delete from)\s+"?([a-z0-9_]+)"?/gi;
+const TARGET =
+  /\b(insert(?:\s+or\s+[a-z]+)?\s+into|(?<!\bfor\s+(?:no key\s+)?|\bdo\s+)update(?:\s+or\s+[a-z]+)?|delete from)\s+"?([a-z0-9_]+)"?/gi;
 const SELECTS = /^\s*\(?\s*(select|with)\b/i;
 
 /**

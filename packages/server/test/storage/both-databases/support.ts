@@ -1,5 +1,5 @@
-import type { Activity, Vote } from '../../../src/core/model.ts';
-import { type OrganizationId, randomId } from '../../../src/lib/ids.ts';
+import type { Activity, ApiKey, Vote } from '../../../src/core/model.ts';
+import { type OrganizationId, randomId, type UserId } from '../../../src/lib/ids.ts';
 import { NOW } from '../place.ts';
 
 export const activity = (organizationId: OrganizationId, extra: Partial<Activity> = {}): Activity => ({
@@ -58,4 +58,18 @@ export const newUser = (extra: { email?: string; phone?: string } = {}) => ({
   name: 'User',
   email: extra.email,
   phone: extra.phone,
+});
+
+export const apiKey = (userId: UserId, name: string): ApiKey => ({
+  id: randomId(),
+  userId,
+  name,
+  type: 'CREDENTIAL_TYPE_API_KEY_P256',
+  publicKey: randomId(),
+  sessionProfileId: undefined,
+  expirationSeconds: undefined,
+  expiresAtMs: undefined,
+  firstUsedAtMs: undefined,
+  createdAtMs: NOW,
+  updatedAtMs: NOW,
 });

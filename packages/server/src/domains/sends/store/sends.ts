@@ -140,6 +140,15 @@ function fitting(sends: readonly SendLength[]): SendLength[] {
   return sends.slice(0, end === -1 ? undefined : end);
 }
 
+/**
+ * Each once: one that is read twice would be sent twice. Its state may change between two statements, and what somebody else
+ * wrote into the embedded database may read like the key of another row. Before rows are read apart, which would answer
+ * with it for each half.
+ */
+export const eachOnce = <Key extends SendKey>(keys: readonly Key[]): Key[] => [
+  ...new Map(keys.map((key) => [`${key.organization_id} ${key.id}`, key])).values(),
+];
+
 /** Transactions that are sent to chains. */
 export class SendReader extends Reader {
   /** Sends that are not done, of every organization; in the words of the index that has only these. */
@@ -208,8 +217,9 @@ export class SendReader extends Reader {
 
   /** Whole rows of those that are still there; where others share the lane without those that are not genuine. */
   async #genuine(keys: readonly SendKey[], isShared: boolean): Promise<readonly Selectable<ChainSendTable>[]> {
-    if (!isShared) return await this.#whole(keys);
-    return (await apart(keys, (some) => this.#whole(some))).results;
+    const single = eachOnce(keys);
+    if (!isShared) return await this.#whole(single);
+    return (await apart(single, (some) => this.#whole(some))).results;
   }
 
   async #whole(keys: readonly SendKey[]): Promise<Selectable<ChainSendTable>[]> {

@@ -6,7 +6,7 @@ import { jsonRows } from '../../../storage/json-rows.ts';
 import { insertion } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ChainSendTable } from '../tables.ts';
-import { toProgress, toSend } from './sends.ts';
+import { eachOnce, toProgress, toSend } from './sends.ts';
 
 interface SendKey {
   readonly organization_id: string;
@@ -48,15 +48,23 @@ export class SettlementReader extends Reader {
       FROM chain_send WHERE caip2 = ${caip2} AND lane = ${lane} AND (is_open = 1 OR (${HELD})) ORDER BY id`.execute(
       this.db,
     );
+    const keys = eachOnce(rows);
     const sends: Send[] = [];
     const altered: string[] = [];
-    for (let start = 0; start < rows.length; start += READ_AT_ONCE) {
-      const some = rows.slice(start, start + READ_AT_ONCE);
-      const { results, refused } = await apart(some, (keys) => this.#whole(keys));
+    for (let start = 0; start < keys.length; start += READ_AT_ONCE) {
+      const some = keys.slice(start, start + READ_AT_ONCE);
+      const { results, refused } = await apart(some, (half) => this.#whole(half));
       sends.push(...results.map(toSend));
       altered.push(...refused.map(({ id }) => id));
     }
     return { sends: sends.sort((one, other) => (one.id < other.id ? -1 : 1)), altered };
+  }
+
+  /** Of whichever organization; undefined also where somebody else wrote it. */
+  async withId(id: string): Promise<Send | undefined> {
+    const { rows } = await sql<SendKey>`SELECT /* partial: what is chosen is then read whole */ organization_id, id
+      FROM chain_send WHERE id = ${id}`.execute(this.db);
+    return (await apart(eachOnce(rows), (keys) => this.#whole(keys))).results.map(toSend)[0];
   }
 
   async #whole(keys: readonly SendKey[]): Promise<Selectable<ChainSendTable>[]> {
@@ -75,7 +83,7 @@ export class SettlementReader extends Reader {
         SELECT 1 FROM chain_send AS before WHERE before.organization_id = send.organization_id
           AND before.id = send.after_id AND before.is_open = 0 AND before.state IN ('INITIALIZED', 'BROADCASTING'))
       ORDER BY id`.execute(this.db);
-    const { results } = await apart(rows, (keys) => this.#whole(keys));
+    const { results } = await apart(eachOnce(rows), (keys) => this.#whole(keys));
     return results.map(toSend);
   }
 }

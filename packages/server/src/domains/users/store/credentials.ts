@@ -10,6 +10,7 @@ import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { amendOne, keepHeld, release } from '../../../storage/integrity/amend.ts';
 import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
 import { partial } from '../../../storage/integrity/partial.ts';
+import { wholeRows } from '../../../storage/integrity/whole-rows.ts';
 import { jsonRows } from '../../../storage/json-rows.ts';
 import { pageOfRows } from '../../../storage/organization-rows.ts';
 import type { KeptValues } from '../../../storage/revisions.ts';
@@ -20,6 +21,7 @@ import type { RemovalReason } from '../../../storage/tombstones.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { AuthenticatorTable } from '../tables.ts';
 import {
+  type ApiKeyRow,
   fromApiKey,
   fromAuthenticator,
   insertAuthenticators,
@@ -27,6 +29,7 @@ import {
   toApiKey,
   toAuthenticator,
 } from './credential-rows.ts';
+import { knownKeys, nameOfKeys } from './known-keys.ts';
 import { forgetUses, noteUses } from './last-uses.ts';
 
 type CredentialTable = 'api_key' | 'authenticator';
@@ -58,14 +61,12 @@ const authenticatorExists = statement('authenticator-exists', (db, { organizatio
     .where('id', '=', id),
 );
 
-const keysOfUser = unnamed(
-  (db, { organizationId, userId }: { readonly organizationId: string; readonly userId: string }) =>
-    db
-      .selectFrom('api_key')
-      .selectAll()
-      .where('organization_id', '=', organizationId)
-      .where('user_id', '=', userId)
-      .orderBy('id'),
+const keysOfUser = wholeRows(
+  'api-keys-of-user',
+  'api_key',
+  (_db, columns, { organizationId, userId }: { readonly organizationId: string; readonly userId: string }) =>
+    sql<ApiKeyRow>`SELECT ${columns} FROM api_key WHERE organization_id = ${organizationId} AND user_id = ${userId}
+      ORDER BY id`,
 );
 const deletions = {
   api_key: byIds('api-key-delete', (db, { organizationId }: Scope, ids) =>
@@ -222,12 +223,15 @@ export class CredentialStore extends CredentialReader {
   readonly #authority: AuthorityVersions;
   readonly #owned: OwnedSets;
   readonly #ahead: ReadAhead;
+  /** Only on SQLite, which has one writer. */
+  readonly #keys: KeptValues<readonly ApiKeyRow[]> | undefined;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
     this.#owned = transaction.owned;
     this.#ahead = transaction.ahead;
+    this.#keys = knownKeys(transaction);
   }
 
   /** Holds a user and reads its keys, for `keysOfHeldUser`. On SQLite nobody else writes meanwhile. */
@@ -253,7 +257,8 @@ export class CredentialStore extends CredentialReader {
 
   /** Every change of a key holds its user first. While the user is held, the keys stay as they are and need no second read. */
   async #holdKeys(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
-    const rows = await keysOfUser(this.db, { organizationId, userId });
+    const known = this.#keys?.get(nameOfKeys(organizationId, userId));
+    const rows = known ?? (await keysOfUser(this.db, { organizationId, userId }));
     for (const row of rows) keepHeld(this.db, 'api_key', row);
     return rows.map(toApiKey);
   }

@@ -11,14 +11,17 @@ import { amend, amendOne, hold, release } from '../../../storage/integrity/amend
 import { asRow, type Owned, readOwned } from '../../../storage/integrity/owned-rows.ts';
 import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
 import { partial } from '../../../storage/integrity/partial.ts';
+import { wholeRows } from '../../../storage/integrity/whole-rows.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
+import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { ask, insertion, quickStatement, statement, unnamed } from '../../../storage/statement.ts';
-import { type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
+import { type Connection, type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
 import type { UserTable, UserTagTable } from '../tables.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credential-rows.ts';
+import { knownKeys, nameOfKeys } from './known-keys.ts';
 import { forgetUses } from './last-uses.ts';
 import { toMfaPolicy } from './mfa.ts';
 import { toOauthProvider } from './oauth.ts';
@@ -144,10 +147,15 @@ const OWNED = {
 } as const;
 type OwnedTable = keyof typeof OWNED;
 
-const ownedRows = <Name extends OwnedTable>(table: Name, organizationId: string, filter: RawBuilder<unknown>) =>
+const ownedRows = <Name extends OwnedTable>(
+  table: Name,
+  organizationId: string,
+  filter: RawBuilder<unknown>,
+  columns: RawBuilder<unknown> = sql`*`,
+) =>
   sql<
     Selectable<Schema[Name]>
-  >`SELECT * FROM ${sql.table(table)} WHERE organization_id = ${organizationId} AND ${filter}
+  >`SELECT ${columns} FROM ${sql.table(table)} WHERE organization_id = ${organizationId} AND ${filter}
     ORDER BY ${sql.join(['user_id', ...OWNED[table]].map((column) => sql.ref(column)))}`;
 
 const rowsOf = (has: Owned['has'] | object): Owned['has'] => has as Owned['has'];
@@ -159,8 +167,8 @@ interface UserRange extends Record<string, unknown> {
   readonly lastId: string;
 }
 const ownedInRange = <Name extends OwnedTable>(table: Name) =>
-  quickStatement(undefined, (_db, { organizationId, firstId, lastId }: UserRange) =>
-    ownedRows(table, organizationId, sql`user_id >= ${firstId} AND user_id <= ${lastId}`),
+  wholeRows(`${table}-of-users`, table, (_db, columns, { organizationId, firstId, lastId }: UserRange) =>
+    ownedRows(table, organizationId, sql`user_id >= ${firstId} AND user_id <= ${lastId}`, columns),
   );
 const OWNED_IN_RANGE = {
   apiKeys: ownedInRange('api_key'),
@@ -220,6 +228,13 @@ interface FoundRecord extends UserRecord {
 }
 
 export class UserReader extends Reader {
+  readonly #keys: KeptValues<readonly ApiKeyRow[]> | undefined;
+
+  constructor(connection: Connection) {
+    super(connection);
+    this.#keys = knownKeys(connection);
+  }
+
   async find(organizationId: OrganizationId, userId: string): Promise<User | undefined> {
     const [row] = await oneUser(this.db, { organizationId, userId });
     return row === undefined ? undefined : toUser(row);
@@ -245,6 +260,7 @@ export class UserReader extends Reader {
   /** The user with its credentials, tags and MFA policies. */
   async record(organizationId: OrganizationId, userId: string): Promise<FoundRecord> {
     const owner = { organizationId, userId };
+    const moment = this.#keys?.moment ?? 0;
     const read = () =>
       ask(this.db, [
         oneUser.of(owner),
@@ -271,6 +287,7 @@ export class UserReader extends Reader {
     );
     const [[user], apiKeys, authenticators, providers, tags, mfaPolicies, [after]] = found;
     if (user === undefined) throw userNotFound();
+    this.#keys?.keep(nameOfKeys(organizationId, userId), apiKeys, [userId], moment);
     return {
       id: user.id as UserId,
       user: toUser(user),
@@ -449,16 +466,21 @@ export class UserStore extends UserReader {
     changes: Partial<UserRow> = {},
   ): Promise<boolean> {
     const changed = await amendOne(this.db, 'app_user', { organization_id: organizationId, id: userId }, (row) => ({
-      ...changes,
       revision: row.revision + 1,
       updated_at_ms: nowMs,
+      ...changes,
     }));
     return changed !== undefined;
   }
 
-  async rename(organizationId: OrganizationId, userId: string, name: string, nowMs: number): Promise<void> {
+  /** Answers with the name that the user had. */
+  async rename(organizationId: OrganizationId, userId: string, name: string, nowMs: number): Promise<string> {
     await this.#authority.altersWhatRulesRead(organizationId);
-    if (!(await this.#change(organizationId, userId, nowMs, { name }))) throw userNotFound();
+    // The same row as the change finds: it stays held.
+    const before = await hold(this.db, 'app_user', { organization_id: organizationId, id: userId });
+    if (before === undefined) throw userNotFound();
+    await this.#change(organizationId, userId, nowMs, { name });
+    return before.name;
   }
 
   /** Changing a contact clears its verified mark; an undefined value removes it. */
