@@ -4,7 +4,7 @@ import type { TurnkeyApiClient } from '@turnkey/sdk-server';
 import { networks, Psbt, payments, script, Transaction } from 'bitcoinjs-lib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifySignature } from '../packages/server/test/harness/bitcoin.ts';
-import { DATABASES } from '../packages/server/test/harness/databases.ts';
+import { databasesOf } from '../packages/server/test/harness/databases.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 // Gives bitcoinjs-lib the curve that Taproot needs.
 import './policy-facts-bitcoin.ts';
@@ -77,7 +77,7 @@ function finalised(signed: string): Transaction {
   return psbt.extractTransaction();
 }
 
-describe.each(DATABASES)('PSBTs of bitcoinjs-lib through the server SDK on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('PSBTs of bitcoinjs-lib through the server SDK on %s', (database) => {
   let service: TestServer;
   let client: TurnkeyApiClient;
   let accounts: Record<AddressType, Account>;

@@ -16,7 +16,7 @@ import {
 } from '@turnkey/http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KeyPair, newKeyPair } from '../packages/server/test/harness/client.ts';
-import { DATABASES } from '../packages/server/test/harness/databases.ts';
+import { databasesOf } from '../packages/server/test/harness/databases.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -140,7 +140,7 @@ const oldAuthenticatorOf = (registration: Registration, userId: string, authenti
   },
 });
 
-describe.each(DATABASES)('the HTTP client on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the HTTP client on %s', (database) => {
   let service: TestServer;
   let organizationId: string;
   let userId: string;

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AGE_IDENTITY, AGE_RECIPIENT } from '../packages/server/test/fixtures/keys.ts';
 import { account, importKey, importWallet, newWallet } from '../packages/server/test/flows/fixtures/wallets.ts';
 import { TestClient } from '../packages/server/test/harness/client.ts';
-import { DATABASES } from '../packages/server/test/harness/databases.ts';
+import { databasesOf } from '../packages/server/test/harness/databases.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 // Gives bitcoinjs-lib the curve that Taproot needs.
 import './policy-facts-bitcoin.ts';
@@ -103,7 +103,7 @@ function fromWif(text: string): { readonly version: number; readonly key: string
   return { version: Number.parseInt(hex.slice(0, 2), 16), key: hex.slice(2, 66) };
 }
 
-describe.each(DATABASES)('a kit of a service on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('a kit of a service on %s', (database) => {
   let server: TestServer;
   let root: TestClient;
   let kit: Kit;

@@ -3,7 +3,7 @@
 import { type Address, type Hex, keccak256, parseEther, parseTransaction } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS } from '../packages/server/src/lib/limits.ts';
-import { DATABASES } from '../packages/server/test/harness/databases.ts';
+import { databasesOf } from '../packages/server/test/harness/databases.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 import { RestoredPlace } from '../packages/server/test/restore-review/restored-place.ts';
 import { type Anvil, startAnvil } from './chain/anvil.ts';
@@ -17,7 +17,7 @@ const TO = fundedAccount(9).address;
 /** Makes every request another one: the same one twice is the same activity. */
 let serial = 0;
 
-describe.each(DATABASES)('with %s', (database) => {
+describe.each(databasesOf(import.meta.url))('with %s', (database) => {
   let anvil: Anvil;
   let chain: ChainClient;
   let node: TroubledNode;

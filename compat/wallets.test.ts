@@ -13,7 +13,7 @@ import {
 import { keccak256, recoverAddress, sha256, stringToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKeyPair } from '../packages/server/test/harness/client.ts';
-import { DATABASES } from '../packages/server/test/harness/databases.ts';
+import { databasesOf } from '../packages/server/test/harness/databases.ts';
 import { TestServer } from '../packages/server/test/harness/server.ts';
 import { connect, credentialsOf, errorCodeOf, fresh, openCouncil, refusal, UNKNOWN_ID, userOf } from './sdk.ts';
 
@@ -32,7 +32,7 @@ const publicKeyOf = (kind: keyof typeof SPKI, hex: string) =>
 /** A compressed P-256 point; the service takes both spellings. */
 const newTarget = () => newKeyPair().publicKey;
 
-describe.each(DATABASES)('wallets through the server SDK on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('wallets through the server SDK on %s', (database) => {
   let service: TestServer;
   let root: TurnkeyApiClient;
   let organizationId: string;

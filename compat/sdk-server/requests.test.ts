@@ -9,7 +9,7 @@ import { verifyAppProofSignature } from '@turnkey/crypto';
 import { ApiKeyStamper, Turnkey } from '@turnkey/sdk-server';
 import { describe, expect, test, vi } from 'vitest';
 import { newKeyPair } from '../../packages/server/test/harness/client.ts';
-import { createPostgresDatabase, DATABASES } from '../../packages/server/test/harness/databases.ts';
+import { createPostgresDatabase, databasesOf } from '../../packages/server/test/harness/databases.ts';
 import {
   apiKeyOf,
   type Credentials,
@@ -336,7 +336,7 @@ describe.each(['postgres'] as const)('the server SDK on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('the server SDK and npm start on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the server SDK and npm start on %s', (database) => {
   const inEnvironment = async (work: (dataDir: string, env: Record<string, string>) => Promise<void>) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'custos-npm-start-'));
     const postgres = database === 'postgres' ? await createPostgresDatabase({ isEmpty: true }) : undefined;

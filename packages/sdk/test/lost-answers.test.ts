@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DATABASES } from '../../server/test/harness/databases.ts';
+import { databasesOf } from '../../server/test/harness/databases.ts';
 import { TestServer } from '../../server/test/harness/server.ts';
 import { ApiKeyStamper, createClient, type NetworkError, type Stamper } from '../src/index.ts';
 
@@ -57,7 +57,7 @@ class Lossy implements AsyncDisposable {
   }
 }
 
-describe.each(DATABASES)('answers that are lost, on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('answers that are lost, on %s', (database) => {
   let server: TestServer;
   let lossy: Lossy;
   let stamps = 0;

@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { sealedColumns } from '../../src/core/store/sealed.ts';
 import { dataModel } from '../../src/domains.ts';
 import { createSubOrganization } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { DATABASES, databasesOf } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
-import { newWallet, SealedWorld, writeDatabase } from './sealed-world.ts';
+import { expectAllOpen, newWallet, SealedWorld, writeDatabase } from './sealed-world.ts';
 import { expectRefusal, openTables, runCli } from './support.ts';
 
 const CLI = fileURLToPath(new URL('../../../cli/bin/custos.js', import.meta.url));
@@ -66,7 +66,7 @@ describe.each(DATABASES)('custos keyring rotate-organization on %s', { timeout: 
     await server.start();
     const again = world.at(server.baseUrl);
     await again.expectWorking();
-    expect(await runCli(server.environment, 'keyring', 'verify')).toMatchObject({ code: 0 });
+    await expectAllOpen(server);
 
     const surprises: unknown[] = [];
     let isDone = false;
@@ -101,9 +101,12 @@ describe.each(DATABASES)('custos keyring rotate-organization on %s', { timeout: 
     });
     expect(await keysOf(server, id)).toEqual({ own: [both.own[0]], used: [both.own[0]] });
     expect((await keysOf(server, other)).used).toEqual(untouched.used);
-    expect(await runCli(server.environment, 'keyring', 'verify')).toMatchObject({ code: 0 });
+    await expectAllOpen(server);
     await again.expectWorking();
   });
+
+  // Its secrets are another column of the same statements.
+  if (!databasesOf(import.meta.url).includes(database)) return;
 
   test('moves the service itself to a new key, with its own keys and those of the operator', async () => {
     await using server = await TestServer.start({ database });
@@ -147,7 +150,7 @@ describe.each(DATABASES)('custos keyring rotate-organization on %s', { timeout: 
       stdout: '0 secrets of the deployment re-wrapped; the earlier key is gone\n',
     });
     expect(await own()).toEqual({ wrapped: [both.wrapped[0]], used: [both.wrapped[0]] });
-    expect(await runCli(server.environment, 'keyring', 'verify')).toMatchObject({ code: 0 });
+    await expectAllOpen(server);
     await again.expectWorking();
     // A new service key is under the new key alone.
     const replaced = await runCli(server.environment, 'keyring', 'rotate-service-key', 'otp', '--compromised', '--yes');

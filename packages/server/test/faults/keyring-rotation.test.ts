@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,8 +10,9 @@ import { createSubOrganization, TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
 import { times } from '../harness/effort.ts';
 import { TestServer } from '../harness/server.ts';
-import { type KeyState, keyState, newWallet, SealedWorld, writeDatabase } from './sealed-world.ts';
+import { expectAllOpen, type KeyState, keyState, newWallet, SealedWorld, writeDatabase } from './sealed-world.ts';
 import {
+  ageRingLock,
   chanceOf,
   childrenOf,
   chooseSeed,
@@ -33,15 +34,6 @@ const rotate = (server: TestServer, ...args: string[]) =>
   runCli(server.environment, 'keyring', 'rotate', '--yes', ...args);
 const verify = (server: TestServer) => runCli(server.environment, 'keyring', 'verify');
 const stateOf = (server: TestServer, ringFile?: string) => keyState(server.dataDir, server.databaseUrl, ringFile);
-
-async function expectAllOpen(server: TestServer): Promise<void> {
-  const { code, stdout, stderr } = await verify(server);
-  expect({ code, stdout, stderr }).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(/^verified [0-9]+ secrets of [0-9]+ organizations: all open\n$/),
-    stderr: '',
-  });
-}
 
 /** Everything is under one root key, which is not one of the old ones, and those are still there. */
 function expectMoved(after: KeyState, before: KeyState): void {
@@ -136,7 +128,7 @@ describe.concurrent.each(DATABASES)('a rotation of the root key on %s', { timeou
     ];
     for (const kill of kills) {
       await kill(startRotation(server));
-      ageLock(server);
+      ageRingLock(server.dataDir);
       const state = await stateOf(server);
       // What a start requires and what the database is under is in the ring.
       for (const id of [state.recorded, state.active, ...state.used]) expect(state.ring).toContain(id);
@@ -307,8 +299,7 @@ describe.concurrent('a rotation', { timeout: 120_000 }, () => {
     const child = startRotation(server);
     const exited = once(child, 'exit');
     for await (const text of linesOf(child)) {
-      // Two minutes later, as it were: the lock counts as abandoned.
-      if (text.startsWith('waiting: another process is changing')) utimesSync(lock, 0, Date.now() / 1000 - 120);
+      if (text.startsWith('waiting: another process is changing')) ageRingLock(server.dataDir);
     }
     expect(await exited).toEqual([0, null]);
     expectMoved(await stateOf(server), before);
@@ -457,12 +448,6 @@ async function killAfter(child: ChildProcess, milliseconds: number): Promise<voi
   await exited;
   clearTimeout(timer);
   await waitUntil('the process is gone', () => !isAlive(child.pid as number));
-}
-
-/** Two minutes later, as it were: a lock that a killed one left on the ring counts as abandoned. */
-function ageLock(server: TestServer): void {
-  const lock = join(server.dataDir, 'root.key.lock');
-  if (existsSync(lock)) utimesSync(lock, 0, Date.now() / 1000 - 120);
 }
 
 /** Flips one bit of the wrapped key, and back again when done twice. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newWallet } from '../flows/fixtures/wallets.ts';
 import { TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ServedKeyring, type User } from '../harness/served-keyring.ts';
 import { TestServer } from '../harness/server.ts';
 import { runCli } from './support.ts';
@@ -183,7 +183,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a key
   });
 });
 
-describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0).each(DATABASES)(
+describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0).each(databasesOf(import.meta.url))(
   'a ring of another user, beside a service on %s',
   (database) => {
     test('is changed by root, and still belongs to that user', { timeout: 120_000 }, async () => {

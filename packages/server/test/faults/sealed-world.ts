@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { sealContent } from '../../src/domains/messages/message.ts';
 import { importOperatorKey } from '../../src/keyring-admin/import-operator-key.ts';
+import { verifyKeyring } from '../../src/keyring-admin/verify.ts';
 import { type OrganizationId, randomId } from '../../src/lib/ids.ts';
 import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { newOnRampCredential } from '../fixtures/on-ramp-purchases.ts';
@@ -151,6 +152,15 @@ export class SealedWorld {
     expect(receiver.open(secretPayloads[0], this.root.organizationId).toString()).toBe('to be kept');
     await createSubOrganization(this.root, 'another child');
   }
+}
+
+/** What `custos keyring verify` asks, in this process: a command of its own loads for a second. */
+export async function expectAllOpen({ environment }: Pick<TestServer, 'environment'>): Promise<void> {
+  const unopened: unknown[] = [];
+  const config = readConfig({ ...environment, CUSTOS_KEYRING: 'inline' });
+  const { secrets } = await verifyKeyring(config, (found) => unopened.push(found));
+  expect(unopened).toEqual([]);
+  expect(secrets).toBeGreaterThan(0);
 }
 
 export interface KeyState {

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
 import { aName, approve, COMPLETED, outcome, PENDING, reject } from './fixtures/wallets.ts';
 
 interface Vote {
@@ -24,19 +24,19 @@ function isStamped({ message, publicKey, signature }: Vote): boolean {
 }
 
 describe.each(DATABASES)('votes of an activity on %s', (database) => {
-  let server: TestServer;
+  let service: TestApp;
   let root: TestClient;
   let others: TestClient[];
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    root = await createSubOrganization(TestClient.root(server.credentials, server.baseUrl), 'Votes');
+    service = await openTestApp(database);
+    root = await createSubOrganization(service.root, 'Votes');
     others = [];
     for (const name of ['second', 'third', 'fourth']) others.push(await createUser(root, name));
     const userIds = [root, ...others].map(({ userId }) => userId);
     await root.run('update_root_quorum', { threshold: 4, userIds });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const propose = async () => {
     const proposed = await root.submit('create_user_tag', { userTagName: aName('tag'), userIds: [] });
@@ -84,7 +84,7 @@ describe.each(DATABASES)('votes of an activity on %s', (database) => {
 
   test('of another organization are not there', async () => {
     const { id } = await propose();
-    const stranger = await createSubOrganization(TestClient.root(server.credentials, server.baseUrl), 'Stranger');
+    const stranger = await createSubOrganization(service.root, 'Stranger');
     expect(outcome(await stranger.query('get_activity_votes', { activityId: id }))).toEqual([
       404,
       'ACTIVITY_NOT_FOUND',

@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSubOrganization, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { createSubOrganization, newKeyPair, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { aName, approve, COMPLETED, ethereum, FAILED, needTwo, outcome, PENDING, solana } from './fixtures/wallets.ts';
 
 interface Proof {
@@ -27,17 +27,17 @@ function isSigned({ scheme, publicKey, proofPayload, signature }: Proof): boolea
 const digestOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 const payloadOf = (proof: Proof | undefined) => JSON.parse(proof?.proofPayload ?? 'null');
 
-describe.each(DATABASES)('app proofs on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('app proofs on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Proofs');
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const stored = async (client: TestClient, activityId: string): Promise<Proof[]> =>
     (await client.query('list_app_proofs', { activityId })).body.appProofs;

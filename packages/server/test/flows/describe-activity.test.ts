@@ -2,7 +2,7 @@ import { encodeFunctionData, type Hex, parseAbi, serializeTransaction } from 'vi
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ethereum, newWallet } from './fixtures/wallets.ts';
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
@@ -36,7 +36,7 @@ const unsigned = (to: string, data?: Hex, value = 0n, chainId = 1): string => {
 const transfer = (to: Hex, amount: bigint): Hex =>
   encodeFunctionData({ abi: ERC20, functionName: 'transfer', args: [to, amount] });
 
-describe.each(DATABASES)('activities in words on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('activities in words on %s', (database) => {
   let service: TestApp;
   let root: TestClient;
   let treasury: string;

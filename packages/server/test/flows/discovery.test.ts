@@ -1,9 +1,8 @@
 import { createPublicKey, ECDH } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
-import { TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { newWallet } from './fixtures/wallets.ts';
 
 // protocol/bundles 5.2: the spelling that each helper of the public SDK compares with, or takes as its override.
@@ -22,15 +21,15 @@ interface PublishedKey {
   readonly keyId: string;
 }
 
-describe.each(DATABASES)('discovery of keys on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('discovery of keys on %s', (database) => {
+  let service: TestApp;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
+    service = await openTestApp(database);
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
-  const get = (init: RequestInit = {}) => fetch(`${server.baseUrl}/public/v1/discovery/keys`, init);
+  const get = (init: RequestInit = {}) => fetch(`${service.baseUrl}/public/v1/discovery/keys`, init);
   const published = async (): Promise<PublishedKey[]> => (await (await get()).json()).keys;
 
   test('publishes one key for each role, in its one spelling', async () => {
@@ -68,7 +67,7 @@ describe.each(DATABASES)('discovery of keys on %s', (database) => {
 
   test('the bundle signer is who signs bundles, as the very same text', async () => {
     const signer = (await published()).find(({ role }) => role === 'bundle-signer');
-    const root = TestClient.root(server.credentials, server.baseUrl);
+    const root = service.root;
     const { walletId } = await newWallet(root);
     const { exportBundle } = await root.run('export_wallet', { walletId, targetPublicKey: new Receiver().publicKey });
     expect(JSON.parse(exportBundle).enclaveQuorumPublic).toBe(signer?.publicKey);
@@ -76,13 +75,12 @@ describe.each(DATABASES)('discovery of keys on %s', (database) => {
 
   test('stay the same when the service starts again', async () => {
     const before = await published();
-    const root = TestClient.root(server.credentials, server.baseUrl);
+    const root = service.root;
     const { walletId, addresses } = await newWallet(root);
-    await server.stop();
-    await server.start();
+    await service.restart();
     expect(await published()).toEqual(before);
     // And what was sealed before still opens.
-    const client = TestClient.root(server.credentials, server.baseUrl);
+    const client = service.root;
     const derived = await client.run('create_wallet_accounts', {
       walletId,
       persist: false,
@@ -100,9 +98,9 @@ describe.each(DATABASES)('discovery of keys on %s', (database) => {
 });
 
 test('every deployment has keys of its own', async () => {
-  await using one = await TestServer.start();
-  await using other = await TestServer.start();
-  const keysOf = async ({ baseUrl }: TestServer): Promise<string[]> =>
+  await using one = await openTestApp('sqlite');
+  await using other = await openTestApp('sqlite');
+  const keysOf = async ({ baseUrl }: TestApp): Promise<string[]> =>
     (await (await fetch(`${baseUrl}/public/v1/discovery/keys`)).json()).keys.map((key: PublishedKey) => key.publicKey);
   const all = [...(await keysOf(one)), ...(await keysOf(other))];
   expect(new Set(all).size).toBe(10);

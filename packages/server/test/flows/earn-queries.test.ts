@@ -12,7 +12,7 @@ import { stubContract, stubToken } from '../chain/stub-contracts.ts';
 import { StubError, StubNode } from '../chain/stub-node.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 
 // What Earn tells: the catalog, the wrappers of an organization, and what a wallet has in them.
 
@@ -84,7 +84,7 @@ const wrapperContract = (shares: ReadonlyMap<string, bigint>) =>
     'convertToAssets(uint256) returns (uint256)': (amount: bigint) => amount * 2n,
   });
 
-describe.each(DATABASES)('Earn on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('Earn on %s', (database) => {
   let stub: StubNode;
   let opened: TestApp;
   let root: TestClient;

@@ -15,7 +15,7 @@ import type { CallResult } from '../../src/chains/nodes/node.ts';
 import { CREATE2_PROXY, wrapperDeployment } from '../../src/domains/earn/contract-addresses.ts';
 import type { EarnProvider } from '../../src/domains/earn/model.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { approve, COMPLETED, FAILED, outcome, PENDING, policyFor, times } from './fixtures/access.ts';
 import {
   A_TOKEN,
@@ -51,7 +51,7 @@ interface Deployed {
   readonly deployRequestId: string;
 }
 
-describe.each(DATABASES)('Earn on %s', (kind) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('Earn on %s', (kind) => {
   let world: EarnWorld;
   let parent: TestClient;
   /** Of a wallet of the parent that gets the fees. */

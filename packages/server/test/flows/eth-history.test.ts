@@ -6,7 +6,7 @@ import { StubError, StubNode } from '../chain/stub-node.ts';
 import { newWallet } from '../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 
 const CHAIN = 'eip155:31337';
 /** A chain with a long past. */
@@ -18,10 +18,9 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
-const describeIf = (isAsked: boolean) => (isAsked ? describe : () => {});
 const newAddress = (): Hex => privateKeyToAccount(generatePrivateKey()).address;
 
-describe.each(DATABASES)('the history of an address on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the history of an address on %s', (database) => {
   let node: StubNode;
   let long: StubNode;
   let opened: TestApp;
@@ -251,8 +250,7 @@ describe.each(DATABASES)('the history of an address on %s', (database) => {
     expect((await ask(address)).body.transactions).toEqual([]);
   });
 
-  // Only nodes are asked there.
-  describeIf(database === 'sqlite')('over many blocks', () => {
+  describe('over many blocks', () => {
     const HEAD = 250_000;
     const hashOf = (number: number) => keccak256(toHex(`long ${number}`));
     const address = newAddress();

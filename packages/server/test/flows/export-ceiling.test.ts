@@ -1,23 +1,22 @@
 import { describe, expect, test, vi } from 'vitest';
-import { openTestApp } from '../harness/app.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
 import { encryptTo, newSecretTargets, Receiver } from '../harness/bundles.ts';
-import { createSubOrganization, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { createSubOrganization } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { approve, needTwo, newWallet, outcome } from './fixtures/wallets.ts';
 
-describe.each(DATABASES)('more exports than a minute may have, on %s', (database) => {
-  const start = (perOrganization: number, inAll: number): Promise<TestServer> => {
+describe.each(databasesOf(import.meta.url))('more exports than a minute may have, on %s', (database) => {
+  const start = (perOrganization: number, inAll: number): Promise<TestApp> => {
     const env = {
       CUSTOS_ORGANIZATION_EXPORTS_PER_MINUTE: String(perOrganization),
       CUSTOS_EXPORTS_PER_MINUTE: String(inAll),
     };
-    return TestServer.start({ database, env });
+    return openTestApp(database, env);
   };
 
   test('answer 429 with Retry-After, export nothing, and stop nothing else', async () => {
-    await using server = await start(2, 3);
-    const parent = TestClient.root(server.credentials, server.baseUrl);
+    await using service = await start(2, 3);
+    const parent = service.root;
     const { publicKey: targetPublicKey } = new Receiver();
     const [one, other] = [await createSubOrganization(parent, 'One'), await createSubOrganization(parent, 'Other')];
     const { walletId } = await newWallet(one);
@@ -40,8 +39,8 @@ describe.each(DATABASES)('more exports than a minute may have, on %s', (database
   });
 
   test('count the secrets of one request together: all, none, or never', async () => {
-    await using server = await start(3, 0);
-    const root = TestClient.root(server.credentials, server.baseUrl);
+    await using service = await start(3, 0);
+    const root = service.root;
     const encryptionSuite = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
     const targets = await newSecretTargets(root, 4);
     const items = targets.map((targetPublicKey, index) => ({
@@ -128,9 +127,9 @@ describe.each(DATABASES)('more exports than a minute may have, on %s', (database
   });
 
   test('leave what others have approved open: the vote can be given again', async () => {
-    await using server = await start(1, 0);
+    await using service = await start(1, 0);
     const { publicKey: targetPublicKey } = new Receiver();
-    const first = TestClient.root(server.credentials, server.baseUrl);
+    const first = service.root;
     const { walletId } = await newWallet(first);
     const { walletId: kept } = await newWallet(first);
     await first.run('export_wallet', { walletId, targetPublicKey });

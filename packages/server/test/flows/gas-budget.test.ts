@@ -26,7 +26,7 @@ import { payment, RECEIVER, wireOf } from '../chain/solana-transfer.ts';
 import { newWallet } from '../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { builderOf, withOrganization } from '../storage/place.ts';
 
 // What the operator pays for sponsored sends, and where it stops paying.
@@ -70,7 +70,7 @@ const API_KEY = {
 } as const;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('the budget of sponsored sends on %s', (kind) => {
   let opened: TestApp;
   let chains: ReadonlyMap<string, FakeChain>;
   let chain: FakeChain;
@@ -719,14 +719,12 @@ describe.each(DATABASES)('the budget of sponsored sends on %s', (kind) => {
       ['a switch in words', { enabled: 'yes' }, 'enabled'],
       ['a list in place of settings', { solanaConfig: [] }, 'solanaConfig'],
     ];
-    // No database is asked about them.
-    if (kind === 'sqlite')
-      test.each(WRONG)('refuses %s, and names the field', async (_name, extra, field) => {
-        expect((await submit(home, config())).status).toBe(200);
-        const answer = await submit(home, config(extra));
-        expect(answer).toMatchObject({ status: 400, body: { errorCode: 'REQUEST_INVALID' } });
-        expect(answer.body.message).toContain(`parameters.${field}`);
-      });
+    test.each(WRONG)('refuses %s, and names the field', async (_name, extra, field) => {
+      expect((await submit(home, config())).status).toBe(200);
+      const answer = await submit(home, config(extra));
+      expect(answer).toMatchObject({ status: 400, body: { errorCode: 'REQUEST_INVALID' } });
+      expect(answer.body.message).toContain(`parameters.${field}`);
+    });
 
     test('rent on Solana is not paid, and nobody is made to believe it', async () => {
       const answer = await submit(home, config({ solanaConfig: { rentPrefundEnabled: true } }));

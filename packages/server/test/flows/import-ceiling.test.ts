@@ -5,7 +5,7 @@ import type { OrganizationId } from '../../src/lib/ids.ts';
 import { openTestApp } from '../harness/app.ts';
 import { encryptTo, KNOWN_WALLET, newSecretTargets, Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ServedKeyring } from '../harness/served-keyring.ts';
 import { TestServer } from '../harness/server.ts';
 import { approve, importWallet, keyImport, needTwo, outcome, walletImport } from './fixtures/wallets.ts';
@@ -27,7 +27,7 @@ async function secretsToImport(client: TestClient, count: number) {
   };
 }
 
-describe.each(DATABASES)('more imports than a minute may have, on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('more imports than a minute may have, on %s', (database) => {
   const limits = (perOrganization: number, inAll: number) => ({
     CUSTOS_ORGANIZATION_IMPORTS_PER_MINUTE: String(perOrganization),
     CUSTOS_IMPORTS_PER_MINUTE: String(inAll),
@@ -67,8 +67,8 @@ describe.each(DATABASES)('more imports than a minute may have, on %s', (database
   });
 
   test('count the secrets of one request together: all, none, or never', async () => {
-    await using server = await TestServer.start({ database, env: limits(3, 0) });
-    const root = TestClient.root(server.credentials, server.baseUrl);
+    await using service = await openTestApp(database, limits(3, 0));
+    const { root } = service;
     const never = await root.submit('import_secrets', await secretsToImport(root, 4));
     expect([...outcome(never), never.headers.get('retry-after')]).toEqual([400, 'FAILED_PRECONDITION', null]);
     expect(never.body.message).toBe(
@@ -83,8 +83,8 @@ describe.each(DATABASES)('more imports than a minute may have, on %s', (database
   });
 
   test('leave what others have approved open: the vote can be given again', async () => {
-    await using server = await TestServer.start({ database, env: limits(1, 0) });
-    const first = TestClient.root(server.credentials, server.baseUrl);
+    await using service = await openTestApp(database, limits(1, 0));
+    const first = service.root;
     await first.run('import_private_key', await keyToImport(first));
     const wanted = await walletToImport(first);
     const second = await needTwo(first);

@@ -7,9 +7,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { encryptTo, KNOWN_WALLET, newImportTarget, Receiver, readSigned, targetOf } from '../harness/bundles.ts';
-import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import {
   account,
   aName,
@@ -35,20 +34,20 @@ const HOUR = 60 * 60 * 1000;
 const PASSPHRASE = 'TREZOR';
 const ACCOUNTS = [ethereum(), solana(), account('P256', "m/0'", 'COMPRESSED')];
 
-describe.each(DATABASES)('imports and exports on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('imports and exports on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Imports');
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const bundleSigner = async (): Promise<string> => {
-    const { keys } = await (await fetch(`${server.baseUrl}/public/v1/discovery/keys`)).json();
+    const { keys } = await (await fetch(`${service.baseUrl}/public/v1/discovery/keys`)).json();
     return keys.find((key: { role: string }) => key.role === 'bundle-signer').publicKey;
   };
 
@@ -422,7 +421,7 @@ describe.each(DATABASES)('imports and exports on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('the life of a target key on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the life of a target key on %s', (database) => {
   let service: TestApp;
 
   beforeAll(async () => {
@@ -456,6 +455,7 @@ describe('export then import', () => {
       rootKey: `file:${join(dataDir, 'root.key')}`,
       create: true,
       exportLimits: { perOrganization: 0, inAll: 0 },
+      log: () => {},
     });
     const installationKey = await keyring.createOrganizationKey('deployment');
     const { keyId, sealed } = await keyring.createServiceKey(installationKey, 'bundle-signer');

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { databasesOf } from '../harness/databases.ts';
 import {
   addApiKey,
   addPasskey,
@@ -40,18 +40,18 @@ const statusFrom = async (client: TestClient, address: string) => (await whoami(
 
 // Every request of this suite comes through a proxy on loopback that the service trusts, so that a test can say where
 // from.
-describe.each(DATABASES)('IP allowlists on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('IP allowlists on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({
-      database,
-      env: { CUSTOS_TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8', CUSTOS_FAILED_AUTH_PER_MINUTE: '0' },
+    service = await openTestApp(database, {
+      CUSTOS_TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8',
+      CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
     });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    parent = service.root;
   });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  afterAll(() => service?.[Symbol.asyncDispose]());
 
   /** The root user of a new organization, calling from home. */
   const newOrg = async (): Promise<TestClient> =>
@@ -326,7 +326,7 @@ describe.each(DATABASES)('IP allowlists on %s', (database) => {
     const root = await newOrg();
     const token = randomBytes(32).toString('base64url');
     const tokenHash = createHash('sha256').update(token).digest('hex');
-    await using rows = await Rows.open(server);
+    await using rows = await Rows.open(service.app.config);
     const expiresAtMs = Date.now() + 3_600_000;
     await rows.run(
       'INSERT INTO read_session (organization_id, token_hash, user_id, expires_at_ms) VALUES (?, ?, ?, ?)',
@@ -554,15 +554,15 @@ describe.each(DATABASES)('IP allowlists on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('IP allowlists without a trusted proxy on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('IP allowlists without a trusted proxy on %s', (database) => {
+  let service: TestApp;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    root = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    root = service.root;
   });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  afterAll(() => service?.[Symbol.asyncDispose]());
 
   test('the peer is judged, and what it says of itself is ignored', async () => {
     const sub = await createSubOrganization(root, 'Sub');

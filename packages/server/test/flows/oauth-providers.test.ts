@@ -7,7 +7,7 @@ import { linkEmail, linkedEmail } from '../../src/domains/users/social-linking.t
 import type { OrganizationId } from '../../src/lib/ids.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import type { Issuer } from '../harness/oidc-issuer.ts';
 import { COMPLETED, outcome } from './fixtures/access.ts';
 import { databaseText, idToken, LOOPBACK, startKnownIssuer } from './fixtures/oauth.ts';
@@ -20,7 +20,7 @@ const EXISTS = [409, 'OAUTH_PROVIDER_ALREADY_EXISTS'];
 const V1 = { type: 'ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS' };
 const GOOGLE = 'https://accounts.google.com';
 
-describe.each(DATABASES)('OAuth providers on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('OAuth providers on %s', (database) => {
   let app: TestApp;
   let parent: TestClient;
   const spent: string[] = [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createUser, type KeyPair, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ec, encode, Issuer, makeKey, makeToken, toJwk } from '../harness/oidc-issuer.ts';
 import { COMPLETED, outcome, UNPROVEN } from './fixtures/access.ts';
 import { apiKeyOf, boundTo, claimsOf, databaseText, idToken, LOOPBACK, signUp } from './fixtures/oauth.ts';
@@ -13,7 +13,7 @@ import { apiKeyOf, boundTo, claimsOf, databaseText, idToken, LOOPBACK, signUp } 
 const DONE = [200, COMPLETED];
 const INVALID_TOKEN = [400, 'INVALID_OIDC_TOKEN'];
 
-describe.each(DATABASES)('logins by OpenID tokens on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('logins by OpenID tokens on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   const spent: string[] = [];

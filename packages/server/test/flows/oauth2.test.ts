@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { addApiKey, COMPLETED, outcome } from './fixtures/access.ts';
 import {
   boundTo,
@@ -23,7 +23,7 @@ const INVALID = [400, 'REQUEST_INVALID'];
 const X = 'OAUTH2_PROVIDER_X';
 const DISCORD = 'OAUTH2_PROVIDER_DISCORD';
 
-describe.each(DATABASES)('OAuth 2.0 on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('OAuth 2.0 on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   let providers: Oauth2Providers;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, send, stampFor, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { COMPLETED, outcome } from './fixtures/access.ts';
 import { databaseText } from './fixtures/oauth.ts';
 import {
@@ -28,7 +28,7 @@ const BAD_BUNDLE = [400, 'INVALID_BUNDLE'];
 const DENIED = [403, 'REQUEST_NOT_AUTHORIZED'];
 const DAY_MS = 86_400_000;
 
-describe.each(DATABASES)('fiat on-ramp on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('fiat on-ramp on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   let providers: OnRampProviders;

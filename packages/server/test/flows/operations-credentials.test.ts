@@ -2,10 +2,9 @@ import { createECDH, randomUUID } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openTestApp } from '../harness/app.ts';
-import { type Answer, createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { type Answer, createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 
 const TEN_YEARS = 10 * 365 * 24 * 60 * 60;
 const outcome = ({ status, body }: Answer) => [status, body.errorCode ?? body.activity.status];
@@ -22,16 +21,16 @@ const key = (extra: Record<string, unknown> = {}) => ({
   ...extra,
 });
 
-describe.each(DATABASES)('API keys on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('API keys on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
   beforeEach(async () => {
     root = await createSubOrganization(parent, `Org ${randomUUID()}`);
   });
@@ -262,7 +261,7 @@ describe.each(DATABASES)('API keys on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('API keys and time on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('API keys and time on %s', (database) => {
   const add = async (client: TestClient, extra: Record<string, unknown>): Promise<string> =>
     (await client.run('create_api_keys', { userId: client.userId, apiKeys: [key(extra)] })).apiKeyIds[0];
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { databasesOf } from '../harness/databases.ts';
 
 const outcome = ({ status, body }: Answer) => [status, body.errorCode ?? body.activity.status];
 const DONE = [200, 'ACTIVITY_STATUS_COMPLETED'];
@@ -28,18 +28,15 @@ const subOrganization = (extra: Record<string, unknown> = {}) => ({
   ...extra,
 });
 
-describe.each(DATABASES)('organizations on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('organizations on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({
-      database,
-      env: { CUSTOS_DEV_INBOX: 'on', CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8' },
-    });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database, { CUSTOS_DEV_INBOX: 'on', CUSTOS_OUTBOUND_ALLOW: '127.0.0.0/8' });
+    parent = service.root;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const create = (extra: Record<string, unknown> = {}, overrides: Record<string, unknown> = {}) =>
     parent.submit('create_sub_organization', subOrganization(extra), overrides);

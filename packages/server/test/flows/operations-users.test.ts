@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { type Answer, createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 
 const apiKey = (publicKey = newKeyPair().publicKey, apiKeyName = 'key') => ({
   apiKeyName,
@@ -24,16 +24,16 @@ const EXISTS = [409, 'ALREADY_EXISTS'];
 const MISSING = [404, 'RESOURCE_NOT_FOUND'];
 const INVALID = [400, 'REQUEST_INVALID'];
 
-describe.each(DATABASES)('users and tags on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('users and tags on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database, env: { CUSTOS_DEV_INBOX: 'on' } });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database, { CUSTOS_DEV_INBOX: 'on' });
+    parent = service.root;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
   beforeEach(async () => {
     root = await createSubOrganization(parent, `Org ${randomUUID()}`);
   });
@@ -383,20 +383,17 @@ describe.each(DATABASES)('users and tags on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('limits that an operator sets, on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('limits that an operator sets, on %s', (database) => {
   test('users, tags, invitations and lasting keys', async () => {
-    await using server = await TestServer.start({
-      database,
-      env: {
-        CUSTOS_DEV_INBOX: 'on',
-        CUSTOS_LIMIT_USERS: '3',
-        CUSTOS_LIMIT_TAGS: '1',
-        CUSTOS_LIMIT_INVITATIONS: '1',
-        CUSTOS_LIMIT_API_KEYS: '2',
-        CUSTOS_LIMIT_AUTHENTICATORS: '1',
-      },
+    await using service = await openTestApp(database, {
+      CUSTOS_DEV_INBOX: 'on',
+      CUSTOS_LIMIT_USERS: '3',
+      CUSTOS_LIMIT_TAGS: '1',
+      CUSTOS_LIMIT_INVITATIONS: '1',
+      CUSTOS_LIMIT_API_KEYS: '2',
+      CUSTOS_LIMIT_AUTHENTICATORS: '1',
     });
-    const root = TestClient.root(server.credentials, server.baseUrl);
+    const root = service.root;
     const exceeded = [429, 'RESOURCE_LIMIT_EXCEEDED'];
     const users = (count: number) =>
       root.submit('create_users', { users: Array.from({ length: count }, () => person()) });

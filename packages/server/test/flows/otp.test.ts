@@ -5,7 +5,7 @@ import { SignUpProxyReader, SignUpProxyStore } from '../../src/domains/sign-up-p
 import type { OrganizationId, UserId } from '../../src/lib/ids.ts';
 import { readSigned } from '../harness/bundles.ts';
 import { type Answer, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { addPasskey, approve, COMPLETED, outcome, policyFor, read, times, UNPROVEN } from './fixtures/access.ts';
 import {
   anotherCode,
@@ -42,7 +42,7 @@ const API_KEY = { type: 'AUTHENTICATION_TYPE_API_KEY' };
 const done = (answer: Answer): boolean => answer.status === 200 && answer.body.activity.status === COMPLETED;
 const whoami = async (client: TestClient) => outcome(await client.query('whoami'))[0];
 
-describe.each(DATABASES)('one-time codes on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('one-time codes on %s', (database) => {
   let logins: LoginService;
   let parent: TestClient;
 
@@ -346,44 +346,37 @@ describe.each(DATABASES)('one-time codes on %s', (database) => {
     });
   });
 
-  // What a request has to be like needs no second database.
-  if (database === 'sqlite') {
-    describe('a code', () => {
-      test.each([
-        ['a length below six', { otpLength: 5 }, 'otpLength'],
-        ['a length beyond nine', { otpLength: 10 }, 'otpLength'],
-        ['a length that is no number', { otpLength: '6' }, 'otpLength'],
-        ['another way to send it', { otpType: 'OTP_TYPE_WHATSAPP' }, 'otpType'],
-        ['no name of the application', { appName: null }, 'appName'],
-        ['no contact', { contact: ' ' }, 'contact'],
-        ['a contact that is no address', { contact: 'somebody' }, 'contact'],
-        ['two addresses', { contact: 'a@mail.example,b@mail.example' }, 'contact'],
-        // Its lower case is an ordinary k, and so is somebody else's address.
-        ['a look-alike of an address', { contact: 'mi\u212ae@mail.example' }, 'contact'],
-        ['a number that is none', { otpType: SMS, contact: '12345' }, 'phone number'],
-        ['a life of nothing', { expirationSeconds: '0' }, 'expirationSeconds'],
-        ['a life beyond the longest', { expirationSeconds: '601' }, 'expirationSeconds'],
-        ['a life that is no number', { expirationSeconds: 'long' }, 'expirationSeconds'],
-        [
-          'a link without a place for it',
-          { emailCustomization: { magicLinkTemplate: 'https://a.example' } },
-          'magicLink',
-        ],
-        [
-          'words without it',
-          { otpType: SMS, contact: '+15555550100', smsCustomization: { template: 'x' } },
-          'template',
-        ],
-        ['a sender that is no address', { sendFromEmailAddress: 'nobody' }, 'sender'],
-      ])('with %s is refused', async (_what, change, field) => {
-        const contact = newEmail();
-        const answer = await parent.submit('init_otp', { otpType: MAIL, contact, appName: 'App', ...change });
-        expect(answer.status).toBe(400);
-        expect(JSON.stringify(answer.body)).toContain(field);
-        expect(done(await init(parent, contact, { otpLength: 9, expirationSeconds: '600' }))).toBe(true);
-      });
+  describe('a code', () => {
+    test.each([
+      ['a length below six', { otpLength: 5 }, 'otpLength'],
+      ['a length beyond nine', { otpLength: 10 }, 'otpLength'],
+      ['a length that is no number', { otpLength: '6' }, 'otpLength'],
+      ['another way to send it', { otpType: 'OTP_TYPE_WHATSAPP' }, 'otpType'],
+      ['no name of the application', { appName: null }, 'appName'],
+      ['no contact', { contact: ' ' }, 'contact'],
+      ['a contact that is no address', { contact: 'somebody' }, 'contact'],
+      ['two addresses', { contact: 'a@mail.example,b@mail.example' }, 'contact'],
+      // Its lower case is an ordinary k, and so is somebody else's address.
+      ['a look-alike of an address', { contact: 'mi\u212ae@mail.example' }, 'contact'],
+      ['a number that is none', { otpType: SMS, contact: '12345' }, 'phone number'],
+      ['a life of nothing', { expirationSeconds: '0' }, 'expirationSeconds'],
+      ['a life beyond the longest', { expirationSeconds: '601' }, 'expirationSeconds'],
+      ['a life that is no number', { expirationSeconds: 'long' }, 'expirationSeconds'],
+      [
+        'a link without a place for it',
+        { emailCustomization: { magicLinkTemplate: 'https://a.example' } },
+        'magicLink',
+      ],
+      ['words without it', { otpType: SMS, contact: '+15555550100', smsCustomization: { template: 'x' } }, 'template'],
+      ['a sender that is no address', { sendFromEmailAddress: 'nobody' }, 'sender'],
+    ])('with %s is refused', async (_what, change, field) => {
+      const contact = newEmail();
+      const answer = await parent.submit('init_otp', { otpType: MAIL, contact, appName: 'App', ...change });
+      expect(answer.status).toBe(400);
+      expect(JSON.stringify(answer.body)).toContain(field);
+      expect(done(await init(parent, contact, { otpLength: 9, expirationSeconds: '600' }))).toBe(true);
     });
-  }
+  });
 
   describe('features', () => {
     test('must be on in the sub-organization and in its parent', async () => {
@@ -732,7 +725,7 @@ describe.each(DATABASES)('one-time codes on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('other limits of codes on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('other limits of codes on %s', (database) => {
   let logins: LoginService;
   beforeAll(async () => {
     logins = await LoginService.open(database, {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { type Answer, createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
 import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
 
 const COUNT = 23;
 const times = <T>(count: number, make: (index: number) => T): T[] =>
@@ -47,14 +47,14 @@ const person = (userName: string) => ({
 });
 
 describe.each(DATABASES)('lists on %s', (database) => {
-  let server: TestServer;
+  let service: TestApp;
   let parent: TestClient;
   let stranger: TestClient;
   const lists = new Map<string, List>();
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     const subIds: string[] = [];
     const roots: TestClient[] = [];
     for (const index of times(COUNT, (item) => item)) {
@@ -125,7 +125,7 @@ describe.each(DATABASES)('lists on %s', (database) => {
       ids: subIds.filter((_id, index) => index % 2 === 0),
     });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   async function ask(list: List, paginationOptions?: unknown): Promise<Answer> {
     return await list.client.query(list.operation, {
@@ -398,8 +398,8 @@ describe.each(DATABASES)('lists on %s', (database) => {
 
 describe.each(DATABASES)('CUSTOS_LIST_MAX on %s', (database) => {
   test('beyond it a list must be paged', async () => {
-    await using server = await TestServer.start({ database, env: { CUSTOS_LIST_MAX: '5' } });
-    const root = TestClient.root(server.credentials, server.baseUrl);
+    await using service = await openTestApp(database, { CUSTOS_LIST_MAX: '5' });
+    const root = service.root;
     const lists = [
       ['list_users', {}],
       ['list_user_tags', {}],

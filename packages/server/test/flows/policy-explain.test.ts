@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import type { TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -42,15 +42,15 @@ const decisive = (tree: Tree): string[] => {
 const parts = (tree: Tree): Tree[] => [tree, ...tree.children.flatMap(parts)];
 const partOf = (tree: Tree, text: string): Tree | undefined => parts(tree).find((part) => part.text === text);
 
-describe.each(DATABASES)('explanations on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('explanations on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   describe('get_policy_evaluations', () => {
     test('has one record for each vote, in their order', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { serializeTransaction } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import type { Answer, TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import {
   allow,
   deny,
@@ -37,15 +37,15 @@ const payment = (value: bigint) =>
     maxPriorityFeePerGas: 1n,
   });
 
-describe.each(DATABASES)('policies in words on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('policies in words on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const described = async (client: TestClient, draft: Record<string, unknown>): Promise<Answer['body']> =>
     (await client.query('describe_policy', { draft: { effect: 'EFFECT_ALLOW', ...draft } })).body.description;

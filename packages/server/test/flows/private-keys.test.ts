@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { ADDRESS_FORMATS } from '@custos/keyring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
-import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ADDRESS_VECTORS, aName, COMPLETED, importKey, outcome } from './fixtures/wallets.ts';
 
 const curveOf = (format: string) => ADDRESS_VECTORS.find(({ addressFormat }) => addressFormat === format)?.curve;
 const plainName = (format: string) => format.replace('ADDRESS_FORMAT_', '');
 
-describe.each(DATABASES)('private keys on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('private keys on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Keys');
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const params = (extra: Record<string, unknown> = {}) => ({
     privateKeyName: aName('key'),

@@ -10,7 +10,7 @@ import { LIMITS } from '../../src/lib/limits.ts';
 import { operationOfType } from '../../src/registry.ts';
 import { newPasskey } from '../fixtures/passkey.ts';
 import { currentType, type KeyPair, newKeyPair, send, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { outcome, policyFor, times } from './fixtures/access.ts';
 import { claimsOf, loginParameters } from './fixtures/logins.ts';
 import { boundTo, idToken, LOOPBACK, startKnownIssuer } from './fixtures/oauth.ts';
@@ -37,7 +37,7 @@ const signUp = () => ({ ...LISTS, userEmail: newEmail() });
 const unsigned = (claims: object): string =>
   ['e30', Buffer.from(JSON.stringify(claims)).toString('base64url'), 'AAAA'].join('.');
 
-describe.each(DATABASES)('attacks on the sign-up proxy on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('attacks on the sign-up proxy on %s', (database) => {
   let world: ProxyWorld;
 
   beforeAll(async () => {

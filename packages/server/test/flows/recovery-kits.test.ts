@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { AGE_IDENTITY, AGE_RECIPIENT, newPrivateKey } from '../fixtures/keys.ts';
 import { openTestApp } from '../harness/app.ts';
 import { type Answer, createSubOrganization, createUser, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ServedKeyring } from '../harness/served-keyring.ts';
 import { TestServer } from '../harness/server.ts';
 import {
@@ -69,7 +69,7 @@ const isExported = async (client: TestClient, walletId: string): Promise<boolean
   (await client.query('get_wallet', { walletId })).body.wallet.exported;
 const kitsOf = async (client: TestClient) => (await client.query('list_recovery_kits')).body.recoveryKits;
 
-describe.each(DATABASES)('recovery kits on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('recovery kits on %s', (database) => {
   let server: TestServer;
   let parent: TestClient;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newPasskey, type Passkey, passkeyStamp } from '../fixtures/passkey.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { type Answer, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { addPasskey, approve, Caller, COMPLETED, outcome, policyFor, times, UNPROVEN } from './fixtures/access.ts';
 import { attested, LoginService, newEmail, openKey, type Person } from './fixtures/logins.ts';
 
@@ -12,7 +12,7 @@ const DENIED = [403, 'REQUEST_NOT_AUTHORIZED'];
 const done = (answer: Answer): boolean => answer.status === 200 && answer.body.activity.status === COMPLETED;
 const whoami = async (client: TestClient) => outcome(await client.query('whoami'));
 
-describe.each(DATABASES)('recovery by mail on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('recovery by mail on %s', (database) => {
   let logins: LoginService;
   let parent: TestClient;
 

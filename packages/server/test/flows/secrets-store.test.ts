@@ -1,27 +1,26 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestApp } from '../harness/app.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
 import { encryptTo, newSecretTargets, Receiver, readSigned } from '../harness/bundles.ts';
-import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { aName, approve, COMPLETED, FAILED, needTwo, outcome, PENDING } from './fixtures/wallets.ts';
 
 // The operations on secrets. That secrets of requests do not rest in the clear is the topic of secrets.test.ts.
 
 const SUITE = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
 
-describe.each(DATABASES)('secrets on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('secrets on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Secrets');
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const toImport = (targetPublicKey: string, secret: string | Uint8Array, extra = {}) => ({
     name: aName('secret'),
@@ -212,7 +211,7 @@ describe.each(DATABASES)('secrets on %s', (database) => {
   });
 });
 
-test.each(DATABASES)('targets of secrets end after an hour on %s', async (database) => {
+test.each(databasesOf(import.meta.url))('targets of secrets end after an hour on %s', async (database) => {
   await using service = await openTestApp(database);
   const { root, app, advance } = service;
   const [target = ''] = await newSecretTargets(root);

@@ -15,7 +15,7 @@ import { Observer } from '../../src/observe.ts';
 import { activities } from '../../src/registry.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { type Answer, createUser, TestClient } from '../harness/client.ts';
-import { DATABASES, type DatabaseKind } from '../harness/databases.ts';
+import { type DatabaseKind, databasesOf } from '../harness/databases.ts';
 
 // protocol/activities 5. The schema and effect of operations that declare secret parameters are replaced here for the
 // time of a test, so that any text will do for a secret; everything around them is the service as it runs.
@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
 const redacted = (value: string, secrets: readonly string[]): string =>
   secrets.reduce((text, secret) => text.replaceAll(secret, `sha256:${sha256(secret)}`), value);
 
-describe.each(DATABASES)('secret parameters on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('secret parameters on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   let second: TestClient;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceKeyTimes } from '../../src/core/service-keys.ts';
 import { rotateServiceKey } from '../../src/keyring-admin/rotate-service-key.ts';
 import { newKeyPair } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { COMPLETED, outcome } from './fixtures/access.ts';
 import {
   attemptOf,
@@ -35,7 +35,7 @@ const PUBLISHED = ['session-signer', 'otp', 'oauth-secret', 'on-ramp-secret'] as
 type Published = (typeof PUBLISHED)[number];
 const ISSUER = 'oidc-issuer';
 
-describe.each(DATABASES)('a service key that is replaced, on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('a service key that is replaced, on %s', (database) => {
   let logins: LoginService;
   let providers: Oauth2Providers;
   let person: Person;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newPasskey } from '../fixtures/passkey.ts';
-import { type Answer, createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { openTestApp, type TestApp } from '../harness/app.ts';
+import { type Answer, createSubOrganization, createUser, newKeyPair, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import {
   addPasskey,
   addSessionKey,
@@ -30,19 +30,19 @@ const DENIED = [403, 'REQUEST_NOT_AUTHORIZED'];
 const withoutIds = ({ status, body }: Answer) =>
   JSON.parse(JSON.stringify({ status, body }), (key, value) => (key === 'activityId' ? undefined : value));
 
-describe.each(DATABASES)('session profiles on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('session profiles on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let rows: Rows;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database, env: { CUSTOS_DEV_INBOX: 'on' } });
-    parent = TestClient.root(server.credentials, server.baseUrl);
-    rows = await Rows.open(server);
+    service = await openTestApp(database, { CUSTOS_DEV_INBOX: 'on' });
+    parent = service.root;
+    rows = await Rows.open(service.app.config);
   });
   afterAll(async () => {
     await rows?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
   });
 
   const newOrg = () => createSubOrganization(parent, `Org ${randomUUID()}`);

@@ -17,9 +17,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { Receiver } from '../harness/bundles.ts';
-import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { account, approve, COMPLETED, importKey, needTwo, newWallet, outcome, PENDING } from './fixtures/wallets.ts';
 
 const ETHEREUM = 'TRANSACTION_TYPE_ETHEREUM';
@@ -194,19 +193,19 @@ function isSigned(signed: string, unsigned: string, at: number, secret: Uint8Arr
   return partialSig?.length === 1;
 }
 
-describe.each(DATABASES)('sign_transaction on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('sign_transaction on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
   let signers: Signers;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Transactions');
     signers = await newSigners(root);
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const submit = (signWith: string, unsignedTransaction: string, type: string, client = root) =>
     client.submit('sign_transaction', { signWith, unsignedTransaction, type });
@@ -478,7 +477,7 @@ describe.each(DATABASES)('sign_transaction on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('a transaction that is refused on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('a transaction that is refused on %s', (database) => {
   let service: TestApp;
 
   beforeAll(async () => {

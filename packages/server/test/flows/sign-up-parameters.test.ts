@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { ec, Issuer, toJwk } from '../harness/oidc-issuer.ts';
 import { COMPLETED, outcome } from './fixtures/access.ts';
 import {
@@ -32,7 +32,7 @@ const V7 = { type: 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7' };
 const newEmail = () => `${randomUUID()}@example.com`;
 const newPhone = () => `+1555${String(Math.floor(Math.random() * 1e7)).padStart(7, '0')}`;
 
-describe.each(DATABASES)('sign-up parameters on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('sign-up parameters on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   const spent: string[] = [];

@@ -9,9 +9,8 @@ import { type Hex, hashTypedData, recoverAddress, verifyTypedData } from 'viem';
 import { hashAuthorization, recoverAuthorizationAddress } from 'viem/utils';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestApp, type TestApp } from '../harness/app.ts';
-import { createSubOrganization, createUser, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { account, approve, COMPLETED, importKey, needTwo, newWallet, outcome, PENDING } from './fixtures/wallets.ts';
 
 const HEX = 'PAYLOAD_ENCODING_HEXADECIMAL';
@@ -114,21 +113,21 @@ interface Signer {
   readonly publicKey: string;
 }
 
-describe.each(DATABASES)('signing on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('signing on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
   let signers: Record<AccountName, Signer>;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Signing');
     const { walletId } = await newWallet(root, Object.values(ACCOUNTS));
     const { accounts } = (await root.query('list_wallet_accounts', { walletId })).body;
     signers = Object.fromEntries(Object.keys(ACCOUNTS).map((name, index) => [name, accounts[index]])) as never;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const submit = (signWith: string, payload: string, encoding: string, hashFunction: string, client = root) =>
     client.submit('sign_raw_payload', { signWith, payload, encoding, hashFunction });
@@ -462,7 +461,7 @@ describe.each(DATABASES)('signing on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('a payload that is refused on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('a payload that is refused on %s', (database) => {
   let service: TestApp;
 
   beforeAll(async () => {

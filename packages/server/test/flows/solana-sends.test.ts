@@ -7,7 +7,7 @@ import { SolanaServer } from '../chain/solana-server.ts';
 import { messageOf, payment, RECEIVER, type TestTransaction, wireOf } from '../chain/solana-transfer.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { account, aName, COMPLETED, importKey, newWallet, outcome, solana } from './fixtures/wallets.ts';
 
 const { caip2 } = SOLANA_CHAIN;
@@ -19,7 +19,7 @@ const DENIED = [403, 'REQUEST_NOT_AUTHORIZED'];
 const operatorSecret = randomBytes(32);
 const OPERATOR = base58.encode(ed25519.getPublicKey(operatorSecret));
 
-describe.each(DATABASES)('Solana sends on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('Solana sends on %s', (database) => {
   let server: SolanaServer;
   let place: TestApp;
   let root: TestClient;
@@ -171,9 +171,6 @@ describe.each(DATABASES)('Solana sends on %s', (database) => {
     const { result } = (await root.query('get_activity', { activityId: body.activity.id })).body.activity;
     await becomes(result.solSendTransactionResultV2.sendTransactionStatusId, 'INCLUDED');
   });
-
-  // What is refused, and what only a node decides, does not depend on the database.
-  if (database !== 'sqlite') return;
 
   test('the older version takes base64 and hex, and a blockhash beside the transaction', async () => {
     const from = await newAddress();

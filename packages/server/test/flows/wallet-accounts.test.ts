@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ADDRESS_FORMATS } from '@custos/keyring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../harness/app.ts';
 import { KNOWN_WALLET } from '../harness/bundles.ts';
-import { createSubOrganization, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { createSubOrganization, newKeyPair, type TestClient } from '../harness/client.ts';
+import { databasesOf } from '../harness/databases.ts';
 import {
   type AccountParams,
   ADDRESS_VECTORS,
@@ -19,17 +19,17 @@ import {
   solana,
 } from './fixtures/wallets.ts';
 
-describe.each(DATABASES)('wallet accounts on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('wallet accounts on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Accounts');
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const add = (walletId: string, accounts: readonly AccountParams[], extra = {}) =>
     root.submit('create_wallet_accounts', { walletId, accounts, ...extra });

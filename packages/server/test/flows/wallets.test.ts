@@ -9,8 +9,7 @@ import { SqliteFile } from '../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../harness/app.ts';
 import { KNOWN_WALLET } from '../harness/bundles.ts';
 import { createSubOrganization, createUser, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
-import { TestServer } from '../harness/server.ts';
+import { DATABASES, databasesOf } from '../harness/databases.ts';
 import {
   account,
   aName,
@@ -40,17 +39,17 @@ const LANGUAGES = [
 
 const TIMESTAMP = { seconds: expect.stringMatching(/^\d{10}$/), nanos: expect.stringMatching(/^\d{1,9}$/) };
 
-describe.each(DATABASES)('wallets on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('wallets on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
     root = await createSubOrganization(parent, 'Wallets');
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const walletOf = async (client: TestClient, walletId: string) =>
     (await client.query('get_wallet', { walletId })).body.wallet;

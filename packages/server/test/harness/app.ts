@@ -15,10 +15,13 @@ import { openServiceKeys } from '../../src/service-keys.ts';
 import { openStorage } from '../../src/storage/open.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { newKeyPair, TestClient } from './client.ts';
-import { createPostgresDatabase, type DatabaseKind } from './databases.ts';
+import { copyTables, createPostgresDatabase, type DatabaseKind } from './databases.ts';
 import { PATIENT } from './server.ts';
 
-/** A service in this process whose clock the test moves; for rules about time. Everything else uses TestServer. */
+/**
+ * A service in this process whose clock the test moves. It listens like any other, and costs a tenth of a `TestServer`,
+ * which is for what the process itself does: how it starts and ends, what it prints, several of them on one database.
+ */
 export interface TestApp extends AsyncDisposable {
   readonly app: ReturnType<typeof buildApp>;
   readonly server: FastifyInstance;
@@ -39,6 +42,7 @@ export async function openTestApp(
 ): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), 'custos-app-'));
   const postgres = database === 'postgres' ? await createPostgresDatabase() : undefined;
+  if (postgres === undefined) copyTables(dataDir);
   const config = readConfig({
     CUSTOS_DATA_DIR: dataDir,
     CUSTOS_LOG_LEVEL: 'silent',
@@ -57,9 +61,7 @@ export async function openTestApp(
 
   async function open(port: number, meanwhile?: (storage: Storage) => Promise<void>) {
     const storage = await openStorage({ dataModel, ...config, nowMs: Date.now(), onIdleError: () => {} });
-    const keyring = await openRootKey(storage, config.rootKey, 'inline', {
-      ...keyringLimits(config),
-    });
+    const keyring = await openRootKey(storage, config.rootKey, 'inline', { ...keyringLimits(config), log: () => {} });
     if (meanwhile !== undefined) {
       await requireLoadedIntegrity(storage, keyring);
       await meanwhile(storage);

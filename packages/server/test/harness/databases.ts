@@ -1,10 +1,24 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync, constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import pg from 'pg';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
-/** Every flow runs on both. */
+/** What storage does, races, crashes: always tried on both. */
 export const DATABASES: readonly DatabaseKind[] = ['sqlite', 'postgres'];
+
+/**
+ * For rules that are decided above storage, whose statements other tests run on both databases. `npm test` tries them on
+ * one, chosen by the file's name, so each database gets half of the files; `npm run test:both` tries them on both. A
+ * file with races among its rules gets PostgreSQL: SQLite has one writer, so its transactions never meet.
+ */
+export function databasesOf(testFile: string, { hasRaces = false } = {}): readonly DatabaseKind[] {
+  if (process.env['TEST_DATABASES'] === 'both') return DATABASES;
+  const [byte = 0] = createHash('sha256').update(basename(testFile)).digest();
+  return [hasRaces || byte % 2 === 1 ? 'postgres' : 'sqlite'];
+}
 
 /** The PostgreSQL server that `npm test` brings. */
 function serverUrl(): string {
@@ -53,6 +67,31 @@ export async function createTemplate(prepare: (url: string) => Promise<void>): P
   }
   process.env[TEMPLATE] = name;
   return database;
+}
+
+/** The same on SQLite: a file that is copied. */
+const SQLITE_TEMPLATE = 'TEST_SQLITE_TEMPLATE';
+
+/** Puts a database with the tables of the service into a data directory that has no database yet. */
+export function copyTables(dataDir: string): void {
+  const template = process.env[SQLITE_TEMPLATE];
+  if (template) copyFileSync(template, join(dataDir, 'custos.db'), constants.COPYFILE_EXCL);
+}
+
+/** Makes what `copyTables` copies, for all tests of a run. */
+export async function createSqliteTemplate(prepare: (file: string) => Promise<void>): Promise<Disposable> {
+  const folder = mkdtempSync(join(tmpdir(), 'custos-template-'));
+  const made = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  const file = join(folder, 'custos.db');
+  try {
+    await prepare(file);
+    chmodSync(file, 0o600);
+  } catch (error) {
+    made[Symbol.dispose]();
+    throw error;
+  }
+  process.env[SQLITE_TEMPLATE] = file;
+  return made;
 }
 
 const newName = (): string => `custos_test_${randomBytes(8).toString('hex')}`;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RootCredentials } from '../../src/credentials-file.ts';
-import { createPostgresDatabase, type DatabaseKind, type TestDatabase } from './databases.ts';
+import { copyTables, createPostgresDatabase, type DatabaseKind, type TestDatabase } from './databases.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -27,6 +27,10 @@ export interface TestServerOptions {
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
+/** A database of its own in a file that the user of the tests may make. */
+const isOnNewFile = ({ database, dataDir, user, env }: TestServerOptions): boolean =>
+  database !== 'postgres' && dataDir === undefined && user === undefined && env?.['CUSTOS_DATABASE_URL'] === undefined;
+
 /** A service in a process of its own, started the way `npm start` starts it. */
 export class TestServer implements AsyncDisposable {
   readonly dataDir: string;
@@ -47,6 +51,7 @@ export class TestServer implements AsyncDisposable {
     const postgres = options.database === 'postgres' ? await createPostgresDatabase() : undefined;
     const server = new TestServer(options, postgres);
     try {
+      if (isOnNewFile(options)) copyTables(server.dataDir);
       await server.start();
       return server;
     } catch (error) {

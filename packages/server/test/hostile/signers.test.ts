@@ -13,7 +13,7 @@ import {
 } from '../fixtures/keys.ts';
 import { Receiver } from '../harness/bundles.ts';
 import { type Answer, createSubOrganization, newKeyPair, TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
 import { expectRefusal, outward } from './answers.ts';
 
@@ -94,7 +94,7 @@ async function expectAllDone(client: TestClient, uses: readonly Use[]): Promise<
   }
 }
 
-describe.each(DATABASES)('keys on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('keys on %s', (database) => {
   let server: TestServer;
   let parent: TestClient;
 

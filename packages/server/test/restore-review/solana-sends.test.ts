@@ -6,7 +6,7 @@ import { SolanaServer } from '../chain/solana-server.ts';
 import { wireOf } from '../chain/solana-transfer.ts';
 import { newWallet, solana } from '../flows/fixtures/wallets.ts';
 import { TestClient } from '../harness/client.ts';
-import { DATABASES } from '../harness/databases.ts';
+import { databasesOf } from '../harness/databases.ts';
 import { TestServer } from '../harness/server.ts';
 import { RestoredPlace } from './restored-place.ts';
 
@@ -23,7 +23,7 @@ const verdictsOf = (findings: readonly ReviewFinding[]): Record<string, unknown>
     ),
   );
 
-describe.each(DATABASES)('Solana sends of a restored database on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('Solana sends of a restored database on %s', (database) => {
   let node: SolanaServer;
   let lost: TestServer;
   let from: string;

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { readConfig } from '../../../src/config/config.ts';
 import type { RootCredentials } from '../../../src/credentials-file.ts';
+import { StartError } from '../../../src/lib/start-error.ts';
+import { startService } from '../../../src/service.ts';
 import { TestClient } from '../../harness/client.ts';
 import { createPostgresDatabase, type DatabaseKind } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';
@@ -48,6 +51,21 @@ export async function expectWhoami(
   const { status, body } = await new TestClient(baseUrl, organizationId, key).query('whoami');
   expect(status).toBe(200);
   expect(body).toMatchObject({ organizationId, userId });
+}
+
+/**
+ * Why a service does not start, asked in this process, because one of its own loads for a second. That a program says it in one
+ * line and ends is what `runService` shows.
+ */
+export async function whyNoStart(env: Readonly<Record<string, string>>): Promise<string> {
+  const refused = await startService(readConfig({ ...env, CUSTOS_LOG_LEVEL: 'silent' })).then(
+    (service) => service.stop(),
+    (error: unknown) => error,
+  );
+  expect(refused).toBeInstanceOf(StartError);
+  const { message } = refused as StartError;
+  expect(message).not.toContain('\n');
+  return message;
 }
 
 /** Starts, uses the first credentials, stops in order. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { type KeyPair, newKeyPair, send, stampFor, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { MINUTE, outcome, queryBody, stampHeader, WHOAMI } from './support.ts';
 
-describe.each(DATABASES)('resolving by the parent’s id on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('resolving by the parent’s id on %s', (database) => {
   let app: TestApp;
 
   beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, randomUUID, sign, verify } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, createSubOrganization, createUser, send, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { type Answer, createSubOrganization, createUser, send, type TestClient } from '../../harness/client.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { base64url, hex, outcome, path, queryBody, sha256, WHOAMI } from './support.ts';
 
 /** A software authenticator with one ES256 passkey. */
@@ -117,15 +117,15 @@ class Passkey {
   }
 }
 
-describe.each(DATABASES)('passkeys on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('passkeys on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database, env: { CUSTOS_FAILED_AUTH_PER_MINUTE: '0' } });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database, { CUSTOS_FAILED_AUTH_PER_MINUTE: '0' });
+    parent = service.root;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const newOrg = () => createSubOrganization(parent, `Org ${randomUUID()}`);
   const register = (client: TestClient, passkey: Passkey, userId = client.userId) =>
@@ -345,10 +345,10 @@ describe.each(DATABASES)('passkeys on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('allowed origins on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('allowed origins on %s', (database) => {
   test('the parent’s list holds for its tree, at registration and at every stamp', async () => {
-    await using server = await TestServer.start({ database, env: { CUSTOS_FAILED_AUTH_PER_MINUTE: '0' } });
-    const parent = TestClient.root(server.credentials, server.baseUrl);
+    await using service = await openTestApp(database, { CUSTOS_FAILED_AUTH_PER_MINUTE: '0' });
+    const parent = service.root;
     const sub = await createSubOrganization(parent, 'sub');
     const [good, bad] = [new Passkey('good.example'), new Passkey('bad.example')];
     const register = (client: TestClient, passkey: Passkey) =>

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { SqliteFile } from '../../../src/storage/sqlite-driver.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, send } from '../../harness/client.ts';
-import { DATABASES, type DatabaseKind } from '../../harness/databases.ts';
+import { type DatabaseKind, databasesOf } from '../../harness/databases.ts';
 import { remark } from '../../harness/remark.ts';
 import { base64url, hex, outcome, path, queryBody, sha256, WHOAMI } from './support.ts';
 
@@ -33,7 +33,7 @@ async function insertSession(
   await remark(app.app.config, 'read_session');
 }
 
-describe.each(DATABASES)('read-only sessions on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('read-only sessions on %s', (database) => {
   test('read, never submit, and end', async () => {
     await using app = await openTestApp(database, { CUSTOS_FAILED_AUTH_PER_MINUTE: '0' });
     const { root } = app;

@@ -4,7 +4,7 @@ import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestApp } from '../../harness/app.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
 import {
   type Answer,
   createSubOrganization,
@@ -14,7 +14,7 @@ import {
   stampFor,
   TestClient,
 } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';
 import { base64url, hex, MINUTE, outcome, path, queryBody, sha256, stampHeader, WHOAMI } from './support.ts';
 
@@ -84,17 +84,17 @@ const addKey = (client: TestClient, userId: string, publicKey: string, extra: Re
     apiKeys: [{ apiKeyName: randomUUID(), publicKey, curveType: 'API_KEY_CURVE_P256', ...extra }],
   });
 
-describe.each(DATABASES)('stamps on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('stamps on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let root: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database, env: { CUSTOS_FAILED_AUTH_PER_MINUTE: '0' } });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database, { CUSTOS_FAILED_AUTH_PER_MINUTE: '0' });
+    parent = service.root;
     root = await createSubOrganization(parent, 'Org');
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   describe.each(SCHEMES)('$scheme', ({ scheme, curveType, credentialType, newKey }) => {
     test('queries, submits and votes; the vote keeps what was sent', async () => {

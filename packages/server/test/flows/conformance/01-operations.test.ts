@@ -4,7 +4,7 @@ import { StubNode } from '../../chain/stub-node.ts';
 import { openTestApp } from '../../harness/app.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { COMPLETED, outcome, times } from '../fixtures/access.ts';
 import { LoginService, MAIL } from '../fixtures/logins.ts';
 import { apiKeyOf, rootUser, signUpParams } from '../fixtures/oauth.ts';
@@ -15,7 +15,7 @@ import { ADDRESS_VECTORS, aName, ethereum, exportedText, importWallet, newWallet
 
 const DONE = [200, COMPLETED];
 
-describe.each(DATABASES)('single operations on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('single operations on %s', (database) => {
   let world: ProxyWorld;
   let root: TestClient;
 

@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../../src/domains/webhooks/model.ts';
 import { WebhookStore } from '../../../src/domains/webhooks/store/webhooks.ts';
 import type { OrganizationId } from '../../../src/lib/ids.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { deploymentParams, newApp } from '../../harness/deployments.ts';
 import { COMPLETED, outcome, times } from '../fixtures/access.ts';
 import { BATCHED, EarnWorld, VAULT } from '../fixtures/earn.ts';
@@ -32,7 +32,7 @@ async function expectRoomFor(count: number, sentence: string, requests: readonly
   for (const { body } of answers.filter(({ status }) => status !== 200)) expect(body.message).toBe(sentence);
 }
 
-describe.each(DATABASES)('counts that an operator sets on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('counts that an operator sets on %s', (database) => {
   let world: EarnWorld;
   let root: TestClient;
 
@@ -99,7 +99,7 @@ describe.each(DATABASES)('counts that an operator sets on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('without a setting on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('without a setting on %s', (database) => {
   test('there is no count, and deliveries of many endpoints are listed', async () => {
     await using world = await EarnWorld.open(database, LOOPBACK);
     const { root, app } = world.test;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newPasskey } from '../../fixtures/passkey.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { COMPLETED, outcome } from '../fixtures/access.ts';
 import { LOOPBACK } from '../fixtures/oauth.ts';
 
@@ -20,7 +20,7 @@ const NAMES = [
   'FEATURE_NAME_EARN_CONFIG',
 ];
 
-describe.each(DATABASES)('set_organization_feature on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('set_organization_feature on %s', (database) => {
   let app: TestApp;
 
   beforeAll(async () => {

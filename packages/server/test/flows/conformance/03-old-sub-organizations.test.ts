@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newPasskey, passkeyStamp } from '../../fixtures/passkey.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { newKeyPair, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { Caller, COMPLETED, outcome } from '../fixtures/access.ts';
 
 const TYPE = 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION';
@@ -22,7 +22,7 @@ const privateKey = (extra: Record<string, unknown> = {}) => ({
   ...extra,
 });
 
-describe.each(DATABASES)('the first versions of create_sub_organization on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the first versions of create_sub_organization on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
 

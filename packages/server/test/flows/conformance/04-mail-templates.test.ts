@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Receiver } from '../../harness/bundles.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { MAIL_TEMPLATES } from '../../harness/mail-templates.ts';
 import { COMPLETED, outcome } from '../fixtures/access.ts';
 import { LoginService } from '../fixtures/logins.ts';
@@ -17,7 +17,7 @@ const code = (contact: string, templateId: string) => ({
   emailCustomization: looks(templateId),
 });
 
-describe.each(DATABASES)('mail templates on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('mail templates on %s', (database) => {
   let service: LoginService;
 
   beforeAll(async () => {

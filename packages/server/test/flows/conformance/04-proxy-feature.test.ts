@@ -3,12 +3,12 @@ import { modelOf } from '../../../src/domains/users/render/authenticator-models.
 import { newPasskey } from '../../fixtures/passkey.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { outcome, PENDING } from '../fixtures/access.ts';
 
 const name = 'FEATURE_NAME_AUTH_PROXY';
 
-describe.each(DATABASES)('the feature of the sign-up proxy on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the feature of the sign-up proxy on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newPasskey } from '../../fixtures/passkey.ts';
 import { type Answer, newKeyPair, send, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { outcome, times } from '../fixtures/access.ts';
 import { LoginService, newEmail } from '../fixtures/logins.ts';
 
@@ -22,7 +22,7 @@ async function linkTo(logins: LoginService, email: string): Promise<Link> {
   return Object.fromEntries(new URLSearchParams(fragment)) as unknown as Link;
 }
 
-describe.each(DATABASES)('attacks on invitations on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('attacks on invitations on %s', (database) => {
   let logins: LoginService;
   let parent: TestClient;
 

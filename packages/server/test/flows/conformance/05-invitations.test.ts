@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newPasskey, passkeyStamp } from '../../fixtures/passkey.ts';
 import { type Answer, createUser, newKeyPair, send, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { Caller, outcome } from '../fixtures/access.ts';
 import { LoginService, newEmail } from '../fixtures/logins.ts';
 
@@ -19,7 +19,7 @@ const apiKey = (publicKey = newKeyPair().publicKey) => ({
   apiKey: { apiKeyName: 'Laptop', publicKey, curveType: 'API_KEY_CURVE_P256' },
 });
 
-describe.each(DATABASES)('invitations on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('invitations on %s', (database) => {
   let logins: LoginService;
   let parent: TestClient;
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { COMPLETED, outcome, times } from '../fixtures/access.ts';
 import { LoginService, newEmail } from '../fixtures/logins.ts';
 
@@ -11,7 +11,7 @@ const WRONG = [400, 'REQUEST_INVALID'];
 const NOT_FOUND = [404, 'RESOURCE_NOT_FOUND'];
 const BOUNCE = { eventType: 'bounced', bounceType: 'Permanent' };
 
-describe.each(DATABASES)('bounces and complaints on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('bounces and complaints on %s', (database) => {
   let logins: LoginService;
   let parent: TestClient;
 

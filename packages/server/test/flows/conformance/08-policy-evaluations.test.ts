@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import type { TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { addPasskey, outcome, UNPROVEN } from '../fixtures/access.ts';
 import {
   ALLOWED,
@@ -29,7 +29,7 @@ const PAST = "time.now < Timestamp('2020-01-01T00:00:00Z')";
 const said = async (client: TestClient, activityId: string) =>
   (await evaluationsOf(client, activityId)).map((record) => outcomesOf(record.policyEvaluations));
 
-describe.each(DATABASES)('the outcomes of policies on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the outcomes of policies on %s', (database) => {
   let app: TestApp;
   let parent: TestClient;
 

@@ -9,7 +9,7 @@ import { StubError, StubNode } from '../../chain/stub-node.ts';
 import { newWallet } from '../../fixtures/keys.ts';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { type Arrival, type Hook, WebhookReceiver } from '../../harness/webhook-receiver.ts';
 import { LOOPBACK } from '../fixtures/webhooks.ts';
 
@@ -25,7 +25,7 @@ const newAddress = (): Hex => privateKeyToAccount(generatePrivateKey()).address;
 const brief = ({ body: { type, msg } }: Arrival): string =>
   `${type} ${msg.operation} ${msg.asset.amount} ${msg.asset.symbol} ${msg.txHash} ${msg.block.hash}`;
 
-describe.each(DATABASES)('events about balances on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('events about balances on %s', (database) => {
   let node: StubNode;
   let opened: TestApp;
   let receiver: WebhookReceiver;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { stampFor, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   type Activity,
   approve,
@@ -23,7 +23,7 @@ import {
 const HOUR = 60 * 60 * 1000;
 
 const DAY = 24 * HOUR;
-describe.each(DATABASES)('consensus on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('consensus on %s', (database) => {
   const suite = openConsensus(database);
   const { quorum } = suite;
 
@@ -135,7 +135,7 @@ describe.each(DATABASES)('consensus on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('approvals and time on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('approvals and time on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   let others: [TestClient, TestClient];

@@ -1,8 +1,8 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { type Answer, createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
 
 export const PENDING = 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
 
@@ -50,15 +50,15 @@ export const read = async (client: TestClient, activityId: string): Promise<Acti
 
 /** Opened before the tests of a file, closed after them. */
 export function openConsensus(database: DatabaseKind) {
-  let server: TestServer;
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
 
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const quorum = async (members: number, threshold: number) =>
     newQuorum(await createSubOrganization(parent, `Org ${randomUUID()}`), members, threshold);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   type Activity,
   approve,
@@ -19,7 +19,7 @@ import {
 } from './support.ts';
 
 const fingerprintOf = (body: string) => `sha256:${createHash('sha256').update(body).digest('hex')}`;
-describe.each(DATABASES)('consensus on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('consensus on %s', (database) => {
   const suite = openConsensus(database);
   const { quorum } = suite;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   type App,
   appParams,
@@ -38,7 +38,7 @@ const sorted = (value: unknown): unknown => {
       .map((name) => [name, sorted((value as Record<string, unknown>)[name])]),
   );
 };
-describe.each(DATABASES)('deployments on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('deployments on %s', (database) => {
   const suite = openDeployments(database);
   const { approve } = suite;
 

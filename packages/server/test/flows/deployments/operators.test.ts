@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { appParams, manifestOf, newDeployment, newOperator, operatorParams } from '../../harness/deployments.ts';
 import { anId, expectError, liveOf, many, openDeployments, shownOperator, TIMES } from './support.ts';
 
-describe.each(DATABASES)('deployments on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('deployments on %s', (database) => {
   const suite = openDeployments(database);
 
   test('a set with the same name, threshold and members is the same set', async () => {

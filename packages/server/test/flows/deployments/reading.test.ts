@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createSubOrganization, createUser } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   appParams,
   approvalsOf,
@@ -14,9 +14,8 @@ import {
 } from '../../harness/deployments.ts';
 import { expectError, liveOf, many, openDeployments, statusOf } from './support.ts';
 
-describe.each(DATABASES)('deployments on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('deployments on %s', (database) => {
   const suite = openDeployments(database);
-  const { testOnce } = suite;
 
   test('lists are paged, deleted things among them', async () => {
     const app = await newApp(suite.root, many(3, newOperator), 1);
@@ -47,7 +46,7 @@ describe.each(DATABASES)('deployments on %s', (database) => {
     expect(idsOf(operators.body.tvcOperators)).toEqual(app.manifestSetOperatorIds.slice(1));
   });
 
-  testOnce('lists are bounded by their bytes, whether they come in pages or not', async () => {
+  test('lists are bounded by their bytes, whether they come in pages or not', async () => {
     const operators = many(50, newOperator);
     const app = await newApp(suite.root, operators, 2, { shareSetParams: setParams(many(50, newOperator), 2) });
     for (let count = 0; count < 31; count += 1) await newDeployment(suite.root, app);
@@ -63,7 +62,7 @@ describe.each(DATABASES)('deployments on %s', (database) => {
     expect((await statusOf(suite.root, app)).deployments).toHaveLength(31);
   });
 
-  testOnce('what operators cannot see is not put before them', async () => {
+  test('what operators cannot see is not put before them', async () => {
     const app = await newApp(suite.root);
     const submit = (change: object) =>
       suite.root.submit('create_tvc_deployment', { ...deploymentParams(app.appId), ...change });

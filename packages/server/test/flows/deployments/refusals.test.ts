@@ -1,8 +1,8 @@
 import { createECDH, createHash, ECDH, randomUUID } from 'node:crypto';
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { UNSERVED_REASONS, WIRE_SUBMITS } from '../../../src/reference/wire-operations.ts';
 import { type Answer, newKeyPair, send } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   type App,
   appParams,
@@ -18,12 +18,11 @@ import {
 } from '../../harness/deployments.ts';
 import { expectError, getApp, getDeployment, liveOf, many, openDeployments, shownOperator } from './support.ts';
 
-// All of it is judged before the database is asked.
-describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('deployments on %s', (database) => {
   const suite = openDeployments(database);
-  const { testOnce, approve } = suite;
+  const { approve } = suite;
 
-  testOnce('wrong signatures and strangers are refused, and nothing of such a request is kept', async () => {
+  test('wrong signatures and strangers are refused, and nothing of such a request is kept', async () => {
     const operators = many(2, newOperator);
     const stranger = newOperator();
     const app = await newApp(suite.root, operators, 1, { shareSetParams: setParams([stranger, newOperator()], 2) });
@@ -82,7 +81,7 @@ describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
     expect(await liveOf(suite.root, app)).toBe(deploymentId);
   });
 
-  testOnce('what is deleted is neither approved nor live, and what is not is not restored', async () => {
+  test('what is deleted is neither approved nor live, and what is not is not restored', async () => {
     const app = await newApp(suite.root, many(2, newOperator), 2);
     const { deploymentId, manifestId } = await newDeployment(suite.root, app);
     const approvals = await approvalsOf(suite.root, app, deploymentId, 0, 1);
@@ -106,7 +105,7 @@ describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
     }
   });
 
-  testOnce('debug mode needs an app that was made for it, and one replica', async () => {
+  test('debug mode needs an app that was made for it, and one replica', async () => {
     const strict = await newApp(suite.root);
     const create = (app: App, extra: object) =>
       suite.root.submit('create_tvc_deployment', { ...deploymentParams(app.appId), ...extra });
@@ -128,7 +127,7 @@ describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
     }
   });
 
-  testOnce('deployments that make no sense are refused by field', async () => {
+  test('deployments that make no sense are refused by field', async () => {
     const { appId } = await newApp(suite.root);
     const good = deploymentParams(appId);
     const create = (extra: object) => suite.root.submit('create_tvc_deployment', { ...good, ...extra });
@@ -164,7 +163,7 @@ describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
     expect((await getDeployment(suite.root, deploymentId)).pivotContainer.hasPullSecret).toBe(false);
   });
 
-  testOnce('operator sets that cannot be are refused', async () => {
+  test('operator sets that cannot be are refused', async () => {
     const operators = many(3, newOperator);
     const good = appParams(operators, 2);
     const { manifestSetId, manifestSetOperatorIds, shareSetId } = await suite.root.run('create_tvc_app', good);
@@ -243,7 +242,7 @@ describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
     );
   });
 
-  testOnce('keys are P-256 points, in one spelling, alone or as a pair', async () => {
+  test('keys are P-256 points, in one spelling, alone or as a pair', async () => {
     const [encrypt, sign, alone] = many(3, newKeyPair);
     const spelled = (hex: string) => ECDH.convertKey(hex, 'prime256v1', 'hex', 'hex', 'uncompressed') as string;
     const set = { name: 'Pairs', threshold: 2 };
@@ -297,7 +296,7 @@ describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
     }
   });
 
-  testOnce('operators of wallets that cannot be are refused', async () => {
+  test('operators of wallets that cannot be are refused', async () => {
     const walletName = `Operators ${randomUUID()}`;
     const good = { walletName, path: "m/1'", operatorName: 'Hosted' };
     const create = (change: object) => suite.root.submit('create_tvc_operator', { ...good, ...change });
@@ -322,7 +321,7 @@ describe.each(DATABASES.slice(0, 1))('deployments on %s', (database) => {
     expect(names.length).toBeGreaterThanOrEqual(2);
   });
 
-  testOnce('what needs an enclave or a registry says so', async () => {
+  test('what needs an enclave or a registry says so', async () => {
     expect([...UNSERVED_REASONS.keys()].sort()).toEqual([
       'create_tvc_quorum_key',
       'get_tvc_deployment_debug_logs',

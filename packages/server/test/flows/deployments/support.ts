@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import type { Answer, TestClient } from '../../harness/client.ts';
-import { DATABASES, type DatabaseKind } from '../../harness/databases.ts';
+import type { DatabaseKind } from '../../harness/databases.ts';
 import type { App } from '../../harness/deployments.ts';
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -58,9 +58,6 @@ export function openDeployments(database: DatabaseKind) {
 
   afterAll(() => service?.[Symbol.asyncDispose]());
 
-  /** What is judged before the database is asked need not be asked on both. */
-  const testOnce = database === DATABASES[0] ? test : () => {};
-
   const approve = (manifestId: string, approvals: unknown) =>
     root.submit('create_tvc_manifest_approvals', { manifestId, approvals });
 
@@ -69,6 +66,5 @@ export function openDeployments(database: DatabaseKind) {
       return root;
     },
     approve,
-    testOnce,
   };
 }

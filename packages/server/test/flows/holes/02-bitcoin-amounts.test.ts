@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
 import {
   believed,
   both,
@@ -13,9 +14,8 @@ import {
   validity,
   withWitness,
 } from '../../harness/bitcoin.ts';
-import { createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
+import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { policyFor } from '../fixtures/access.ts';
 import { account, COMPLETED, importKey, newWallet, outcome } from '../fixtures/wallets.ts';
 
@@ -52,16 +52,16 @@ function combined(...signed: readonly string[]): Transaction {
   return first as Transaction;
 }
 
-describe.each(DATABASES)('the amounts of Bitcoin inputs on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('the amounts of Bitcoin inputs on %s', (database) => {
+  let service: TestApp;
   let root: TestClient;
   /** May sign transactions with a small fee. */
   let trader: TestClient;
   let signers: Record<AccountType, { readonly address: string; readonly publicKey: string }>;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    root = await createSubOrganization(TestClient.root(server.credentials, server.baseUrl), 'Coins');
+    service = await openTestApp(database);
+    root = await createSubOrganization(service.root, 'Coins');
     const accounts = TYPES.map((type, at) => account('SECP256K1', `m/84'/0'/${at}'/0/0`, `BITCOIN_MAINNET_${type}`));
     const { walletId } = await newWallet(root, accounts);
     const listed = (await root.query('list_wallet_accounts', { walletId })).body.accounts;
@@ -69,7 +69,7 @@ describe.each(DATABASES)('the amounts of Bitcoin inputs on %s', (database) => {
     trader = await createUser(root, 'trader');
     await policyFor(root, trader, { condition: `bitcoin.tx.fee <= ${FEE_MAX}` });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   const parametersOf = (signWith: string, unsignedTransaction: string) => ({
     signWith,

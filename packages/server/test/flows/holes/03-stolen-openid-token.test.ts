@@ -2,7 +2,7 @@ import { createECDH, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newPasskey } from '../../fixtures/passkey.ts';
 import { type KeyPair, newKeyPair, stampFor, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { ec, encode, Issuer, toJwk } from '../../harness/oidc-issuer.ts';
 import {
   addPasskey,
@@ -38,7 +38,7 @@ const attestedBy = (client: TestClient, oidcToken: string, key: KeyPair): Caller
     },
   });
 
-describe.each(DATABASES)('a stolen OpenID token on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('a stolen OpenID token on %s', (database) => {
   let world: ProxyWorld;
   let issuer: Issuer;
   let root: TestClient;

@@ -16,10 +16,10 @@ import { signAuthorization } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { custosBatchAbi } from '../../../src/chains/ethereum/contract-artifacts.ts';
 import { payment, RECEIVER, type TestInstruction, wireOf } from '../../chain/solana-transfer.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { type Coin, coin, scriptOf } from '../../harness/bitcoin.ts';
-import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
+import { type Answer, createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { policyFor } from '../fixtures/access.ts';
 import { COMPLETED, ethereum, importKey, newWallet, outcome, PENDING, solana } from '../fixtures/wallets.ts';
 
@@ -56,15 +56,15 @@ const withMemo = (amount: bigint): Hex =>
     args: [TO, amount, `0x${'00'.repeat(32)}`],
   });
 
-describe.each(DATABASES)('velocity controls meet what they cannot count, on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('velocity controls meet what they cannot count, on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  afterAll(() => service?.[Symbol.asyncDispose]());
 
   /** A wallet and a user who may sign anything with it, up to 10 of the smallest unit of an asset. */
   async function limited(caip19: string, extra: object = {}) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SignUpProxyReader } from '../../../src/domains/sign-up-proxy/store.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { currentType, type KeyPair, newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { ec, Issuer, toJwk } from '../../harness/oidc-issuer.ts';
 import { COMPLETED, outcome } from '../fixtures/access.ts';
 import { boundTo, idToken, LOOPBACK, rootUser, signUpParams } from '../fixtures/oauth.ts';
@@ -19,7 +19,7 @@ const UNASKED = { discovery: 0, keys: 0 };
 
 const provider = (oidcToken: string) => ({ providerName: 'issuer', oidcToken });
 
-describe.each(DATABASES)('issuers that strangers name on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('issuers that strangers name on %s', (database) => {
   let world: ProxyWorld;
   let root: TestClient;
   /** One that the configuration names, and one of an attacker, at an address that the operator lets us reach. */

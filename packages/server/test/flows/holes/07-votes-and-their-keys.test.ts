@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSubOrganization, createUser, newKeyPair, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../../harness/client.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   addApiKey,
   addPasskey,
@@ -17,15 +17,15 @@ import {
   UNPROVEN,
 } from '../fixtures/access.ts';
 
-describe.each(DATABASES)('a vote and the key that gave it, on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('a vote and the key that gave it, on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   /** Three of three decide. */
   async function newQuorum() {

@@ -1,10 +1,10 @@
 import { createECDH, ECDH } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { encryptTo, readSigned } from '../../harness/bundles.ts';
-import { createSubOrganization, createUser, newKeyPair, send, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
+import { createSubOrganization, createUser, newKeyPair, send, type TestClient } from '../../harness/client.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { COMPLETED, from, outcome } from '../fixtures/access.ts';
 
 const HOME = '203.0.113.5';
@@ -29,17 +29,17 @@ const NO_KEYS: [string, string][] = [
   ['no point of a curve', `04${'00'.repeat(64)}`],
 ];
 
-describe.each(DATABASES)('one key, however it is written, on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('one key, however it is written, on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   beforeAll(async () => {
-    server = await TestServer.start({
-      database,
-      env: { CUSTOS_TRUSTED_PROXIES: '127.0.0.1/32', CUSTOS_FAILED_AUTH_PER_MINUTE: '0' },
+    service = await openTestApp(database, {
+      CUSTOS_TRUSTED_PROXIES: '127.0.0.1/32',
+      CUSTOS_FAILED_AUTH_PER_MINUTE: '0',
     });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    parent = service.root;
   });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  afterAll(() => service?.[Symbol.asyncDispose]());
 
   describe('IP allowlists of keys', () => {
     const listOf = async (client: TestClient, publicKey: string) =>
@@ -120,10 +120,15 @@ describe.each(DATABASES)('one key, however it is written, on %s', (database) => 
     expect(body.organizationIds).toEqual([user.organizationId]);
     await parent.run('enable_auth_proxy', {});
     const { configId } = (await parent.query('get_auth_proxy_config')).body.authProxyConfig;
-    const found = await send(server.baseUrl, '/v1/account', JSON.stringify({ filterType: 'PUBLIC_KEY', filterValue }), {
-      'x-auth-proxy-config-id': configId,
-      origin: 'https://app.example',
-    });
+    const found = await send(
+      service.baseUrl,
+      '/v1/account',
+      JSON.stringify({ filterType: 'PUBLIC_KEY', filterValue }),
+      {
+        'x-auth-proxy-config-id': configId,
+        origin: 'https://app.example',
+      },
+    );
     expect(found.body).toEqual({ organizationId: user.organizationId });
   });
 

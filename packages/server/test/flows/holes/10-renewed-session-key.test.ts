@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KeyPair, newKeyPair } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { type Caller, outcome } from '../fixtures/access.ts';
 import { LoginService } from '../fixtures/logins.ts';
 
@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 
 // Through a parent's id a key finds the oldest sub-organization where it has stamped; copies elsewhere must not
 // compete.
-describe.each(DATABASES)('a session key that is renewed on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('a session key that is renewed on %s', (database) => {
   let logins: LoginService;
   beforeAll(async () => {
     logins = await LoginService.open(database);

@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ActivityOperation } from '../../../src/engine/define.ts';
 import { activities, pathOf } from '../../../src/registry.ts';
-import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { type Answer, createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { World } from '../../hostile/world.ts';
 import { caseFor } from '../../operations/all-cases.ts';
 import type { Tenant } from '../../operations/tenant.ts';
@@ -141,19 +141,19 @@ describe('a proposal that would wait', () => {
   });
 });
 
-describe.each(DATABASES)('refusals of rights on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('refusals of rights on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let rows: Rows;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
-    rows = await Rows.open(server);
+    service = await openTestApp(database);
+    parent = service.root;
+    rows = await Rows.open(service.app.config);
   });
   afterAll(async () => {
     await rows?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
   });
   const newOrg = () => createSubOrganization(parent, `Org ${randomUUID()}`);
 

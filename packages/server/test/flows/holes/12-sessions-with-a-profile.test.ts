@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { activities } from '../../../src/registry.ts';
-import { createSubOrganization, createUser, newKeyPair, TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../../harness/client.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { addSessionKey, COMPLETED, outcome, propose, Rows } from '../fixtures/access.ts';
 
 const DENIED = [403, 'REQUEST_NOT_AUTHORIZED'];
@@ -43,19 +43,19 @@ const CLOSED: readonly (readonly [string, 'parent' | 'sub', Arrange])[] = [
   ['disable_auth_proxy', 'parent', async () => ({})],
 ];
 
-describe.each(DATABASES)('sessions with a profile on %s', (database) => {
-  let server: TestServer;
+describe.each(databasesOf(import.meta.url))('sessions with a profile on %s', (database) => {
+  let service: TestApp;
   let parent: TestClient;
   let rows: Rows;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
-    rows = await Rows.open(server);
+    service = await openTestApp(database);
+    parent = service.root;
+    rows = await Rows.open(service.app.config);
   });
   afterAll(async () => {
     await rows?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
   });
 
   const sessionOf = async (client: TestClient): Promise<TestClient> => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newPasskey, passkeyStamp } from '../../fixtures/passkey.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { type Answer, newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { Caller, COMPLETED, outcome, times } from '../fixtures/access.ts';
 import { LoginService, MAIL, openKey, type Person } from '../fixtures/logins.ts';
 
@@ -11,7 +11,7 @@ const DONE = [200, COMPLETED];
 const EXISTS = [409, 'ALREADY_EXISTS'];
 const NAME = 'Phone';
 
-describe.each(DATABASES)('names of credentials on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('names of credentials on %s', (database) => {
   let logins: LoginService;
   beforeAll(async () => {
     logins = await LoginService.open(database);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp } from '../../harness/app.ts';
 import { createUser, newKeyPair, send, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   type Activity,
   addApiKey,
@@ -34,7 +34,7 @@ function request(client: TestClient, operation: string, parameters: unknown) {
   return async () => await client.sendStamped(path(operation), body);
 }
 
-describe.each(DATABASES)('results that are secrets, on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('results that are secrets, on %s', (database) => {
   let logins: LoginService;
   beforeAll(async () => {
     logins = await LoginService.open(database);

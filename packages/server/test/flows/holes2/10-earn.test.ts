@@ -16,7 +16,7 @@ import { EarnStore } from '../../../src/domains/earn/store.ts';
 import { SendStore } from '../../../src/domains/sends/store/sends.ts';
 import { type OrganizationId, randomId } from '../../../src/lib/ids.ts';
 import { createSubOrganization, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { COMPLETED, outcome } from '../fixtures/access.ts';
 import { anAddress, EarnWorld, PLAIN, statusOf, VAULT } from '../fixtures/earn.ts';
 import { ethereum, newWallet, solana } from '../fixtures/wallets.ts';
@@ -44,7 +44,7 @@ const withdrawal = (wrapper: string, owner: string, assets: bigint): EvmLog => (
   logIndex: 0,
 });
 
-describe.each(DATABASES)('Earn on %s', (kind) => {
+describe.each(databasesOf(import.meta.url))('Earn on %s', (kind) => {
   let world: EarnWorld;
   let parent: TestClient;
   let wrapper: string;

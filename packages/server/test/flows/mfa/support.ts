@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import { createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
 import { addPasskey, type PasskeyCaller, policyFor, Rows } from '../fixtures/access.ts';
 
 export const API_KEY = { type: 'AUTHENTICATION_TYPE_API_KEY' };
@@ -54,19 +54,19 @@ export const proven = async (client: TestClient, activityId: string): Promise<nu
 
 /** Opened before the tests of a file, closed after them. */
 export function openMfa(database: DatabaseKind) {
-  let server: TestServer;
+  let service: TestApp;
   let parent: TestClient;
   let rows: Rows;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
-    rows = await Rows.open(server);
+    service = await openTestApp(database);
+    parent = service.root;
+    rows = await Rows.open(service.app.config);
   });
 
   afterAll(async () => {
     await rows?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
   });
 
   const newOrg = () => createSubOrganization(parent, `Org ${randomUUID()}`);

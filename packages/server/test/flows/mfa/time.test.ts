@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   addPasskey,
   approve,
@@ -21,7 +21,7 @@ import { enforce, KEY_THEN_PASSKEY, proven } from './support.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-describe.each(DATABASES)('MFA and time on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('MFA and time on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   let offset = 0;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createUser, newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   addApiKey,
   addPasskey,
@@ -23,7 +23,7 @@ import {
 } from '../fixtures/access.ts';
 import { API_KEY, enforce, KEY_THEN_PASSKEY, mfaParameters, openMfa, PASSKEY, statuses, step } from './support.ts';
 
-describe.each(DATABASES)('MFA on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('MFA on %s', (database) => {
   const suite = openMfa(database);
   const { newOrg, newUser } = suite;
 

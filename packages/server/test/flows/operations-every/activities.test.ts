@@ -163,8 +163,8 @@ interface Result {
   readonly signPublicKey?: string;
 }
 describe.each(DATABASES)('every operation on %s', (database) => {
-  const suite = openEvery(database);
-  const { path, newWorld, testIf, isFirst } = suite;
+  const suite = openEvery(database, import.meta.url);
+  const { path, newWorld, testIf, isChosen } = suite;
 
   const readerOf = ({ endsOrganization }: ActivityCase, { root }: World): TestClient =>
     endsOrganization
@@ -218,14 +218,14 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       await expectCompleted(spec, world, currentType(name), spec, await spec.arrange(world), name);
     });
 
-    testIf(isFirst)('takes each older version of its type', async () => {
+    testIf(isChosen)('takes each older version of its type', async () => {
       for (const [type, older] of Object.entries(spec.legacy ?? {})) {
         const world = await newWorld(spec.place);
         await expectCompleted(spec, world, type, older, await older.arrange(world), name);
       }
     });
 
-    testIf(isFirst && spec.isOwnBusiness)('needs nobody else, unless a policy denies it', async () => {
+    testIf(isChosen && spec.isOwnBusiness)('needs nobody else, unless a policy denies it', async () => {
       const world = await newWorld(spec.place);
       const { root, plain } = world;
       const second = await createUser(root, 'second');
@@ -246,7 +246,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       expectError(await plain.submit(name, await others()), 403, 'REQUEST_NOT_AUTHORIZED', 7);
     });
 
-    testIf(isFirst && !spec.isOwnBusiness)('waits for the rest of the quorum', async () => {
+    testIf(isChosen && !spec.isOwnBusiness)('waits for the rest of the quorum', async () => {
       const world = await newWorld(spec.place);
       const { root } = world;
       const second = await createUser(root, 'second');
@@ -281,7 +281,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       }
     });
 
-    testIf(isFirst && !spec.isOwnBusiness)('is denied to a user without rights, and the denial is kept', async () => {
+    testIf(isChosen && !spec.isOwnBusiness)('is denied to a user without rights, and the denial is kept', async () => {
       const world = await newWorld(spec.place);
       const { root, plain } = world;
       const { parameters, absent } = await spec.arrange(world);
@@ -318,7 +318,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       expect(again.body).toEqual(denied.body);
     });
 
-    testIf(isFirst)('is not for another organization', async () => {
+    testIf(isChosen)('is not for another organization', async () => {
       const world = await newWorld(spec.place);
       const other = await newWorld();
       const { parameters, absent, holds } = await spec.arrange(world);
@@ -355,7 +355,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       }
     });
 
-    testIf(isFirst)('proves what it did where it is asked to', async () => {
+    testIf(isChosen)('proves what it did where it is asked to', async () => {
       const world = await newWorld(spec.place);
       const { parameters, result } = await spec.arrange(world);
       const { status, body } = await world.root.submit(name, parameters, { generateAppProofs: true });
@@ -382,7 +382,7 @@ describe.each(DATABASES)('every operation on %s', (database) => {
       expect(stored.body).toEqual({ appProofs: activity.appProofs, pageInfo: PAGE_INFO });
     });
 
-    testIf(isFirst)('ignores unknown fields and null in optional ones, and keeps what was signed', async () => {
+    testIf(isChosen)('ignores unknown fields and null in optional ones, and keeps what was signed', async () => {
       const world = await newWorld(spec.place);
       const { parameters, holds } = await spec.arrange(world);
       const { properties = {}, required = [] } = operation.versions[0]!.schema as unknown as {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importOperatorKeyFor } from '../../chain/earn-chain.ts';
 import { newKnownCredential, Outside, turnLoginsOn } from '../../fixtures/outside.ts';
 import { type Answer, createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
-import { DATABASES, type DatabaseKind } from '../../harness/databases.ts';
+import { type DatabaseKind, databasesOf } from '../../harness/databases.ts';
 import { TestServer } from '../../harness/server.ts';
 import type { World } from '../../operations/every-case.ts';
 
@@ -18,7 +18,7 @@ export function expectError(answer: Answer, status: number, errorCode: string, c
 }
 
 /** Opened before the tests of a file, closed after them. */
-export function openEvery(database: DatabaseKind) {
+export function openEvery(database: DatabaseKind, testFile: string) {
   let server: TestServer;
   let outside: Outside;
   let parent: TestClient;
@@ -45,10 +45,10 @@ export function openEvery(database: DatabaseKind) {
   const path = (name: string) => `/public/v1/submit/${name}`;
 
   /**
-   * What a request says, and who may send it, is judged alike whatever the database; what it does there is done on each.
-   * How the databases keep votes and denials apart is for consensus.test.ts and policies.test.ts.
+   * What a request says, and who may send it, is judged alike whatever the database, so `npm test` tries it on one;
+   * what it does there is done on each.
    */
-  const isFirst = database === DATABASES[0];
+  const isChosen = databasesOf(testFile).includes(database);
 
   /** A test that there is for some operations only; the others do not have it rather than skip it. */
   const testIf =
@@ -64,6 +64,6 @@ export function openEvery(database: DatabaseKind) {
     path,
     newWorld,
     testIf,
-    isFirst,
+    isChosen,
   };
 }

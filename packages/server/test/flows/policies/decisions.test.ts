@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newKeyPair } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -28,7 +28,7 @@ const apiKeyFor = (userId: string) => ({
   userId,
   apiKeys: [{ apiKeyName: randomUUID(), publicKey: newKeyPair().publicKey, curveType: 'API_KEY_CURVE_P256' }],
 });
-describe.each(DATABASES)('policies on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('policies on %s', (database) => {
   const suite = openPolicies(database);
 
   describe('who wins', () => {

@@ -3,7 +3,7 @@ import { encodeFunctionData, type Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { Receiver } from '../../harness/bundles.ts';
 import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -47,7 +47,7 @@ const ABI = [
 
 const callData = (functionName: 'transfer' | 'approve', amount: bigint): Hex =>
   encodeFunctionData({ abi: ABI, functionName, args: [FRIEND, amount] });
-describe.each(DATABASES)('policies on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('policies on %s', (database) => {
   const suite = openPolicies(database);
 
   describe('take effect at once', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { encryptTo, newSecretTargets, Receiver } from '../../harness/bundles.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { DATABASES, databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -40,7 +40,7 @@ const permit = (value: string) =>
     domain: { name: 'Token', chainId: 1 },
     message: { spender: FRIEND, value },
   });
-describe.each(DATABASES)('policies on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('policies on %s', (database) => {
   const suite = openPolicies(database);
 
   describe('requests with several elements', () => {
@@ -164,77 +164,79 @@ describe.each(DATABASES)('policies on %s', (database) => {
       }
     });
   });
+});
 
-  describe('races', () => {
-    test('the same bytes many times are denied once and alike', async () => {
+describe.each(DATABASES)('races of policies on %s', (database) => {
+  const suite = openPolicies(database);
+
+  test('the same bytes many times are denied once and alike', async () => {
+    const { root, alice } = await newOrganization(suite.parent, 'alice');
+    await allow(root, { condition: "activity.resource == 'WALLET'" });
+    const before = await countActivities(root);
+    const body = alice.submitBody('update_user_name', { userId: alice.userId, userName: 'Denied' });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => alice.sendStamped(path('update_user_name'), body)),
+    );
+    for (const answer of answers) {
+      expect(outcome(answer)).toEqual(DENIED);
+      expect(answer.body).toEqual(answers[0]?.body);
+    }
+    expect(await countActivities(root)).toBe(before + 1);
+  });
+
+  test('nothing executes by a policy after its deletion was acknowledged', async () => {
+    for (let round = 0; round < 6; round += 1) {
       const { root, alice } = await newOrganization(suite.parent, 'alice');
-      await allow(root, { condition: "activity.resource == 'WALLET'" });
-      const before = await countActivities(root);
-      const body = alice.submitBody('update_user_name', { userId: alice.userId, userName: 'Denied' });
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () => alice.sendStamped(path('update_user_name'), body)),
-      );
-      for (const answer of answers) {
-        expect(outcome(answer)).toEqual(DENIED);
-        expect(answer.body).toEqual(answers[0]?.body);
-      }
-      expect(await countActivities(root)).toBe(before + 1);
-    });
+      const policyId = await allow(root, { condition: "activity.kind == 'CREATE_WALLET'" });
+      const create = () => alice.submit('create_wallet', { walletName: randomUUID(), accounts: [ethereum()] });
+      expect(outcome(await create())).toEqual(ALLOWED);
+      let wasDeleted = false;
+      const before = Array.from({ length: 6 }, create);
+      const deletion = root.submit('delete_policy', { policyId }).then((answer) => {
+        wasDeleted = answer.status === 200;
+        return answer;
+      });
+      const during = Array.from({ length: 6 }, create);
+      expect(outcome(await deletion)).toEqual(ALLOWED);
+      expect(wasDeleted).toBe(true);
+      // All that commit from now on must be denied; what counts is what is stored at this moment.
+      const { wallets } = (await root.query('list_wallets')).body;
+      const answers = await Promise.all([...before, ...during]);
+      for (const answer of answers) expect([ALLOWED, DENIED]).toContainEqual(outcome(answer));
+      const allowed = answers.filter(({ status }) => status === 200);
+      expect(wallets).toHaveLength(allowed.length + 1);
+      expect((await root.query('list_wallets')).body.wallets).toHaveLength(wallets.length);
+      expect(outcome(await create())).toEqual(DENIED);
+    }
+  });
 
-    test('nothing executes by a policy after its deletion was acknowledged', async () => {
-      for (let round = 0; round < 6; round += 1) {
-        const { root, alice } = await newOrganization(suite.parent, 'alice');
-        const policyId = await allow(root, { condition: "activity.kind == 'CREATE_WALLET'" });
-        const create = () => alice.submit('create_wallet', { walletName: randomUUID(), accounts: [ethereum()] });
-        expect(outcome(await create())).toEqual(ALLOWED);
-        let wasDeleted = false;
-        const before = Array.from({ length: 6 }, create);
-        const deletion = root.submit('delete_policy', { policyId }).then((answer) => {
-          wasDeleted = answer.status === 200;
-          return answer;
-        });
-        const during = Array.from({ length: 6 }, create);
-        expect(outcome(await deletion)).toEqual(ALLOWED);
-        expect(wasDeleted).toBe(true);
-        // All that commit from now on must be denied; what counts is what is stored at this moment.
-        const { wallets } = (await root.query('list_wallets')).body;
-        const answers = await Promise.all([...before, ...during]);
-        for (const answer of answers) expect([ALLOWED, DENIED]).toContainEqual(outcome(answer));
-        const allowed = answers.filter(({ status }) => status === 200);
-        expect(wallets).toHaveLength(allowed.length + 1);
-        expect((await root.query('list_wallets')).body.wallets).toHaveLength(wallets.length);
-        expect(outcome(await create())).toEqual(DENIED);
-      }
-    });
-
-    test('a denial that was acknowledged is never overlooked', async () => {
-      for (let round = 0; round < 4; round += 1) {
-        const { root, alice } = await newOrganization(suite.parent, 'alice');
-        await allow(root);
-        const create = () => alice.submit('create_wallet', { walletName: randomUUID(), accounts: [ethereum()] });
-        const before = Array.from({ length: 8 }, create);
-        await deny(root, { condition: "activity.kind == 'CREATE_WALLET'" });
-        const { wallets } = (await root.query('list_wallets')).body;
-        const answers = await Promise.all(before);
-        expect(answers.filter(({ status }) => status === 200)).toHaveLength(wallets.length);
-        expect((await root.query('list_wallets')).body.wallets).toHaveLength(wallets.length);
-      }
-    });
-
-    test('many changes at once all succeed', async () => {
+  test('a denial that was acknowledged is never overlooked', async () => {
+    for (let round = 0; round < 4; round += 1) {
       const { root, alice } = await newOrganization(suite.parent, 'alice');
-      await allow(root, { condition: "activity.kind == 'CREATE_USER_TAG'" });
-      const answers = await Promise.all([
-        ...Array.from({ length: 15 }, (_, index) =>
-          root.submit('create_policy', policy('ALLOW', { condition: `eth.tx.value == ${index}` })),
-        ),
-        ...Array.from({ length: 15 }, () =>
-          alice.submit('create_user_tag', { userTagName: randomUUID(), userIds: [alice.userId] }),
-        ),
-      ]);
-      for (const answer of answers) expect(outcome(answer)).toEqual(ALLOWED);
-      expect((await root.query('list_policies')).body.policies).toHaveLength(16);
-      expect((await root.query('get_user', { userId: alice.userId })).body.user.userTags).toHaveLength(15);
-    });
+      await allow(root);
+      const create = () => alice.submit('create_wallet', { walletName: randomUUID(), accounts: [ethereum()] });
+      const before = Array.from({ length: 8 }, create);
+      await deny(root, { condition: "activity.kind == 'CREATE_WALLET'" });
+      const { wallets } = (await root.query('list_wallets')).body;
+      const answers = await Promise.all(before);
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(wallets.length);
+      expect((await root.query('list_wallets')).body.wallets).toHaveLength(wallets.length);
+    }
+  });
+
+  test('many changes at once all succeed', async () => {
+    const { root, alice } = await newOrganization(suite.parent, 'alice');
+    await allow(root, { condition: "activity.kind == 'CREATE_USER_TAG'" });
+    const answers = await Promise.all([
+      ...Array.from({ length: 15 }, (_, index) =>
+        root.submit('create_policy', policy('ALLOW', { condition: `eth.tx.value == ${index}` })),
+      ),
+      ...Array.from({ length: 15 }, () =>
+        alice.submit('create_user_tag', { userTagName: randomUUID(), userIds: [alice.userId] }),
+      ),
+    ]);
+    for (const answer of answers) expect(outcome(answer)).toEqual(ALLOWED);
+    expect((await root.query('list_policies')).body.policies).toHaveLength(16);
+    expect((await root.query('get_user', { userId: alice.userId })).body.user.userTags).toHaveLength(15);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -15,7 +15,7 @@ import {
 } from '../fixtures/policy-flows.ts';
 import { openPolicies } from './support.ts';
 
-describe.each(DATABASES)('policies on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('policies on %s', (database) => {
   const suite = openPolicies(database);
 
   describe('expressions', () => {

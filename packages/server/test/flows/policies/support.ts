@@ -1,8 +1,8 @@
 import { type Hex, serializeTransaction } from 'viem';
 import { afterAll, beforeAll } from 'vitest';
-import { TestClient } from '../../harness/client.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import type { TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
 
 export const FRIEND = `0x${'cd'.repeat(20)}` as const;
 
@@ -21,16 +21,16 @@ export const ethereumTransaction = (to: Hex, data: Hex, extra = {}) =>
 
 /** Opened before the tests of a file, closed after them. */
 export function openPolicies(database: DatabaseKind) {
-  let server: TestServer;
+  let service: TestApp;
 
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
 
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   return {
     get parent() {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -18,7 +18,7 @@ import {
   WAITS,
 } from '../fixtures/policy-flows.ts';
 
-describe.each(DATABASES)('policies and time on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('policies and time on %s', (database) => {
   let app: TestApp;
   let root: TestClient;
   let alice: TestClient;

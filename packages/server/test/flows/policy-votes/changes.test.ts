@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { Receiver } from '../../harness/bundles.ts';
 import { createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -37,7 +37,7 @@ const DAY = 24 * HOUR;
 
 const retag = (root: TestClient, userTagId: string, { userId }: TestClient) =>
   root.run('update_user_tag', { userTagId, addUserIds: [userId], removeUserIds: [] });
-describe.each(DATABASES)('consensus of policies on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('consensus of policies on %s', (database) => {
   const suite = openVotes(database);
   const { opsOrganization } = suite;
 
@@ -182,7 +182,7 @@ describe.each(DATABASES)('consensus of policies on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('rules that change under a decision on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('rules that change under a decision on %s', (database) => {
   let service: TestApp;
   let root: TestClient;
   let alice: TestClient;
@@ -357,7 +357,7 @@ describe.each(DATABASES)('rules that change under a decision on %s', (database) 
   });
 });
 
-describe.each(DATABASES)('approvals for policies and time on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('approvals for policies and time on %s', (database) => {
   let service: TestApp;
   let root: TestClient;
   let people: [TestClient, TestClient, TestClient];

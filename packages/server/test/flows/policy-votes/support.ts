@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import { TestClient } from '../../harness/client.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import type { TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
 import { allow, hasTag, newOrganization, newTag } from '../fixtures/policy-flows.ts';
 import { ethereum } from '../fixtures/wallets.ts';
 
@@ -21,15 +21,15 @@ export const untag = (root: TestClient, userTagId: string, { userId }: TestClien
 
 /** Opened before the tests of a file, closed after them. */
 export function openVotes(database: DatabaseKind) {
-  let server: TestServer;
+  let service: TestApp;
   let parent: TestClient;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
   });
 
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service[Symbol.asyncDispose]());
 
   /** Two of `ops` together may rename; alice, bob and carol are of it, dave is not. */
   async function opsOrganization(needed = 2) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newKeyPair } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { DATABASES, databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -31,7 +31,7 @@ import {
 import { ethereum } from '../fixtures/wallets.ts';
 import { makeWallet, nameOf, openVotes, untag, walletCount } from './support.ts';
 
-describe.each(DATABASES)('consensus of policies on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('consensus of policies on %s', (database) => {
   const suite = openVotes(database);
   const { opsOrganization } = suite;
 
@@ -274,6 +274,10 @@ describe.each(DATABASES)('consensus of policies on %s', (database) => {
       expect(await flags(bob, id)).toEqual([false, false]);
     });
   });
+});
+
+describe.each(DATABASES)('votes for policies at once on %s', (database) => {
+  const { opsOrganization } = openVotes(database);
 
   test('two approvers at once complete it once', async () => {
     const { root, alice, bob, carol } = await opsOrganization();

@@ -8,13 +8,13 @@ import { createSignUpProxy } from '../../../src/domains/sign-up-proxy/sign-up-pr
 import { buildProxyServer } from '../../../src/http/server.ts';
 import { startService } from '../../../src/service.ts';
 import { createSubOrganization, createUser, send } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { COMPLETED, outcome, policyFor, Rows, times } from '../fixtures/access.ts';
 import { LISTS, newEmail, ProxyClient, refusal } from '../fixtures/proxy.ts';
 import { openProxy } from './support.ts';
 
 const PROXY_USER = 'Sign-up proxy';
-describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('the sign-up proxy on %s', (database) => {
   const suite = openProxy(database);
 
   const proxyUsers = async (root = suite.world.root) =>

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { SignUpProxyReader, SignUpProxyStore } from '../../../src/domains/sign-up-proxy/store.ts';
 import { newPasskey } from '../../fixtures/passkey.ts';
 import { type Answer, newKeyPair } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { addPasskey, approve, Caller, COMPLETED, outcome } from '../fixtures/access.ts';
 import { attested, claimsOf, loginParameters } from '../fixtures/logins.ts';
 import {
@@ -43,7 +43,7 @@ const WALLET = {
 };
 
 const found = ({ status, body }: Answer) => [status, body];
-describe.each(DATABASES)('the sign-up proxy on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('the sign-up proxy on %s', (database) => {
   const suite = openProxy(database);
 
   describe('codes', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { encryptTo, KNOWN_WALLET, newImportTarget, Receiver } from '../../harness/bundles.ts';
 import { type Answer, createUser, newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   allow,
   COMPLETED,
@@ -34,7 +34,7 @@ async function truth(client: TestClient, { operation, parameters }: Request) {
   const { body } = await client.query('get_activity', { activityId });
   return { answer, status: body.activity.status, said: record.policyEvaluations };
 }
-describe.each(DATABASES)('simulate_activity on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('simulate_activity on %s', (database) => {
   const suite = openSimulations(database);
 
   /** Every row of every table, so that a change of any kind shows. */
@@ -292,7 +292,7 @@ describe.each(DATABASES)('simulate_activity on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('simulate_activity and keys on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('simulate_activity and keys on %s', (database) => {
   let service: TestApp;
 
   beforeAll(async () => {

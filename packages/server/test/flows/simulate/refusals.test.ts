@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { encryptTo, KNOWN_WALLET, newImportTarget, newSecretTargets, Receiver } from '../../harness/bundles.ts';
 import { createSubOrganization, createUser } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { allow, COMPLETED, deny, isUser, newOrganization, outcome } from '../fixtures/policy-flows.ts';
 import { account, ethereum, newWallet } from '../fixtures/wallets.ts';
 import { ask, FRIEND, openSimulations, type Request, renameRequest, simulate, transfer, wish } from './support.ts';
 
-describe.each(DATABASES)('simulate_activity on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('simulate_activity on %s', (database) => {
   const suite = openSimulations(database);
 
   describe('is refused', () => {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { serializeTransaction } from 'viem';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openTables, type Tables } from '../../faults/support.ts';
-import { type Answer, currentType, TestClient } from '../../harness/client.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { type Answer, currentType, type TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
 
 export const FRIEND = `0x${'cd'.repeat(20)}` as const;
 
@@ -47,19 +47,19 @@ export const simulate = async (client: TestClient, request: Request, extra = {})
 
 /** Opened before the tests of a file, closed after them. */
 export function openSimulations(database: DatabaseKind) {
-  let server: TestServer;
+  let service: TestApp;
   let parent: TestClient;
   let tables: Tables;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
-    tables = await openTables(server.dataDir, server.databaseUrl);
+    service = await openTestApp(database);
+    parent = service.root;
+    tables = await openTables(service.app.config.dataDir, service.app.config.databaseUrl);
   });
 
   afterAll(async () => {
     await tables?.[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
+    await service[Symbol.asyncDispose]();
   });
 
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import {
   ALLOWED,
   allow,
@@ -22,7 +22,7 @@ import {
 } from '../fixtures/policy-flows.ts';
 import { ask, openSimulations, renameRequest, simulate } from './support.ts';
 
-describe.each(DATABASES)('simulate_activity on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('simulate_activity on %s', (database) => {
   const suite = openSimulations(database);
 
   describe('what if', () => {

@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, parseEther, parseUnits, serializeTransaction } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { approve, outcome, policyFor, propose, times } from '../fixtures/access.ts';
 import { newWallet } from '../fixtures/wallets.ts';
 import {
@@ -27,7 +27,7 @@ const usdc = (client: TestClient, signWith: string, amount: string, to = TOKEN.t
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [TO, parseUnits(amount, 6)] });
   return send(client, signWith, { to, data });
 };
-describe.each(DATABASES)('velocity controls on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('velocity controls on %s', (database) => {
   const suite = openVelocity(database);
   const { newOrg, newTreasury } = suite;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { parseEther, serializeTransaction } from 'viem';
 import { afterAll, beforeAll } from 'vitest';
-import { createSubOrganization, createUser, TestClient } from '../../harness/client.ts';
+import { openTestApp, type TestApp } from '../../harness/app.ts';
+import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
 import type { DatabaseKind } from '../../harness/databases.ts';
-import { TestServer } from '../../harness/server.ts';
 import { COMPLETED, policyFor, Rows } from '../fixtures/access.ts';
 import { newWallet } from '../fixtures/wallets.ts';
 
@@ -89,19 +89,19 @@ export const eth = (client: TestClient, signWith: string, amount: string, chainI
 
 /** Opened before the tests of a file, closed after them. */
 export function openVelocity(database: DatabaseKind) {
-  let server: TestServer;
+  let service: TestApp;
   let parent: TestClient;
   let rows: Rows;
 
   beforeAll(async () => {
-    server = await TestServer.start({ database });
-    parent = TestClient.root(server.credentials, server.baseUrl);
-    rows = await Rows.open(server);
+    service = await openTestApp(database);
+    parent = service.root;
+    rows = await Rows.open(service.app.config);
   });
 
   afterAll(async () => {
     await rows?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
   });
 
   const newSpender = async (root: TestClient): Promise<TestClient> => {
@@ -127,7 +127,7 @@ export function openVelocity(database: DatabaseKind) {
     newOrg,
     newTreasury,
     get place() {
-      return server;
+      return service.app.config;
     },
     get rows() {
       return rows;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import type { Answer as ScriptedAnswer } from '../../harness/webhook-receiver.ts';
 import { outcome } from '../fixtures/policy-flows.ts';
 import { deliveriesOf, doSomething, endpointsOf, STATES, settled } from '../fixtures/webhooks.ts';
@@ -11,7 +11,7 @@ import { atMs, DAY, eventIds, giveUp, HOUR, MINUTE, openDeliveries, SECOND } fro
 const DELAYS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];
 
 const LAST_DELAY = 6 * HOUR;
-describe.each(DATABASES)('deliveries on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('deliveries on %s', (database) => {
   const suite = openDeliveries(database);
 
   test('a receiver that never answers well is tried for three days by the published schedule, and can have it then', async () => {

@@ -1,7 +1,7 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createSubOrganization, createUser, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import type { Arrival, Hook } from '../../harness/webhook-receiver.ts';
 import { ClockClient, COMPLETED, outcome, PENDING, REJECTED, rename } from '../fixtures/policy-flows.ts';
 import { activityUpdates, deliveriesOf, doSomething, endpointsOf, rowsOf, settled } from '../fixtures/webhooks.ts';
@@ -9,7 +9,7 @@ import { MINUTE, openDeliveries } from '../webhook-delivery/support.ts';
 
 // Events of activities that say in words what the activity does, for endpoints that ask for it.
 
-describe.each(DATABASES)('descriptions in events on %s', (database) => {
+describe.each(databasesOf(import.meta.url))('descriptions in events on %s', (database) => {
   const place = openDeliveries(database);
 
   const newSub = async (): Promise<TestClient> => {

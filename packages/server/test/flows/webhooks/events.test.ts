@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../harness/app.ts';
 import { createSubOrganization, createUser, newKeyPair, type TestClient } from '../../harness/client.ts';
-import { DATABASES } from '../../harness/databases.ts';
+import { databasesOf } from '../../harness/databases.ts';
 import { type Arrival, type Hook, WebhookReceiver } from '../../harness/webhook-receiver.ts';
 import {
   approve,
@@ -33,7 +33,7 @@ import {
 
 const statuses = (arrivals: readonly Arrival[]): string[] => arrivals.map(({ body }) => body.status);
 
-describe.each(DATABASES)('webhooks on %s', (database) => {
+describe.each(databasesOf(import.meta.url, { hasRaces: true }))('webhooks on %s', (database) => {
   let app: TestApp;
   let receiver: WebhookReceiver;
   let parent: TestClient;
