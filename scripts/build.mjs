@@ -1,5 +1,6 @@
 // Compiles the packages in dependency order, and puts what runs together into a few files each. Run by `npm ci` (root
-// lifecycle script) and `npm run build`; `npm run build console` builds the named packages only.
+// lifecycle script) and `npm run build`; `npm run build console` builds the named packages only. With `--if-changed` nothing
+// is done if the last whole build was of the same sources.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,6 +9,7 @@ import { build } from 'esbuild';
 import { buildConsole } from './lib/build-console.mjs';
 import { buildProgram } from './lib/build-program.mjs';
 import { buildRecoveryPage } from './lib/build-recovery-page.mjs';
+import { digestOfSources, forgetBuild, isBuilt, rememberBuild } from './lib/build-stamp.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
@@ -83,9 +85,13 @@ const COMMON = {
 };
 
 const PACKAGES = ['keyring', 'sdk', 'console', 'server', 'cli'];
-const chosen = process.argv.slice(2);
+const onlyIfChanged = process.argv.includes('--if-changed');
+const chosen = process.argv.slice(2).filter((arg) => arg !== '--if-changed');
 const unknown = chosen.filter((name) => !PACKAGES.includes(name));
 if (unknown.length > 0) throw new Error(`no such package: ${unknown.join(', ')} (there are ${PACKAGES.join(', ')})`);
+if (onlyIfChanged && isBuilt(PACKAGES)) process.exit();
+const digest = digestOfSources(PACKAGES);
+forgetBuild();
 
 for (const name of PACKAGES) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
@@ -102,6 +108,7 @@ for (const name of PACKAGES) {
   if (name === 'server') await buildProgram(`${root}packages/server/dist`, { ...PROGRAM, ...COMMON });
   if (name === 'cli') await buildRecoveryPage(`${root}packages/cli`);
 }
+if (chosen.length === 0) rememberBuild(digest);
 
 async function bundle(name, { entries, ...options }) {
   const dist = `${root}packages/${name}/dist`;

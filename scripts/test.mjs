@@ -69,7 +69,10 @@ function findVectors() {
 }
 
 function build() {
-  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['scripts/build.mjs', '--if-changed'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   checkStopped();
   if (status !== 0) throw new Failure('the build failed', status ?? 1);
 }
