@@ -1,7 +1,7 @@
 import { serviceOf } from '../chains/index.ts';
 import { SignerGone } from '../chains/send/errors.ts';
 import type { Send, SendLane, SendProgress } from '../chains/send/model.ts';
-import { LaneLost, type LaneMemory, type Round, SendGone, type SendParts } from '../chains/send/parts.ts';
+import { LaneLost, type LaneMemory, type Round, SendChanged, SendGone, type SendParts } from '../chains/send/parts.ts';
 import type { Sighting } from '../chains/send/sighting.ts';
 import type { SendSigner } from '../chains/send/signer.ts';
 import { OrganizationReader } from '../core/store/organizations.ts';
@@ -239,9 +239,11 @@ class Settler {
   }
 }
 
+const OF_MOMENT = [LaneLost, SendGone, SendChanged];
+
 /** A node that is away, or a service that has the lane by now. */
 const isOfMoment = (error: unknown): boolean =>
-  error instanceof LaneLost || error instanceof SendGone || (error instanceof Error && error.name === 'NodeError');
+  OF_MOMENT.some((kind) => error instanceof kind) || (error instanceof Error && error.name === 'NodeError');
 
 /** Nothing is signed here. */
 const NOBODY: SendSigner = {

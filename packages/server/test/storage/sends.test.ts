@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { foreignLane, type Send } from '../../src/chains/send/model.ts';
+import { foreignLane, type Send, type SendLane, type SendProgress } from '../../src/chains/send/model.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { OPEN_LENGTH_MAX, SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
+import { SettlementStore } from '../../src/domains/sends/store/settlement.ts';
 import { randomId } from '../../src/lib/ids.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { DATABASES } from '../harness/databases.ts';
@@ -169,6 +170,74 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     expect(await write({ ...lane, epoch: lane.epoch - 1 })).toBe('lane-lost');
     await storage.write((store) => store(SendStore).delete(send));
     expect(await write()).toBe('send-gone');
+  });
+
+  describe('who has read a send', () => {
+    const BEGUN: SendProgress = {
+      state: 'BROADCASTING',
+      nonce: 1,
+      attempts: [attempt(1)],
+      txHash: '0x01',
+      block: undefined,
+      error: undefined,
+      isOpen: true,
+    };
+    let lane: SendLane;
+    const progress = (read: Send, next: SendProgress, nowMs = NOW) =>
+      storage.write((store) => store(SendStore).progress(lane, read, next, nowMs));
+    const stored = (id: string) => storage.read(SendReader).get(organizationId, id);
+
+    /** A send of a lane that this test has. */
+    async function claimed(extra: Partial<Send> = {}): Promise<Send> {
+      const send = await insert(extra);
+      const found = await storage.write((store) => store(SendStore).claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
+      if (found === undefined) throw new Error('the lane is not free');
+      lane = found;
+      return send;
+    }
+
+    test('writes nothing once it has changed, and goes on from what was written', async () => {
+      const read = await claimed();
+      expect(await progress(read, BEGUN)).toBe('written');
+      const begun = { ...read, ...BEGUN };
+      expect(await stored(read.id)).toEqual(begun);
+      // As a copy of a waiting send would: signed once more, at the next nonce.
+      const again: SendProgress = { ...BEGUN, nonce: 2, attempts: [attempt(2)], txHash: '0x02' };
+      expect(await progress(read, again)).toBe('send-changed');
+      expect(await stored(read.id)).toEqual(begun);
+      const block = { number: 7, hash: '0x07', timestamp: 1, fee: '2' };
+      expect(await progress(begun, { ...BEGUN, state: 'INCLUDED', block })).toBe('written');
+      expect(await progress(begun, { ...BEGUN, state: 'FAILED' })).toBe('send-changed');
+      expect(await stored(read.id)).toEqual({ ...begun, state: 'INCLUDED', block });
+    });
+
+    const BLOCK = { number: 7, hash: '0x07', timestamp: 1, fee: '2' };
+    const CHANGES: readonly [string, Partial<SendProgress>][] = [
+      ['state', { state: 'FAILED' }],
+      ['nonce', { nonce: undefined }],
+      ['number of attempts', { attempts: [attempt(1), attempt(1)] }],
+      ['last attempt', { attempts: [{ ...attempt(1), hash: '0x02' }] }],
+      ['hash', { txHash: '0x02' }],
+      ['block', { block: BLOCK }],
+      ['error', { error: { message: 'no' } }],
+      ['time', {}],
+    ];
+    test.each(CHANGES)('writes nothing if only its %s has changed', async (what, change) => {
+      const read = await claimed(BEGUN);
+      const settle = () =>
+        storage.write((store) => store(SettlementStore).settle(read, { ...BEGUN, isOpen: false }, NOW, NOW));
+      const nowMs = what === 'time' ? NOW + 1 : NOW;
+      expect(await progress(read, { ...BEGUN, ...change }, nowMs)).toBe('written');
+      expect(await progress(read, { ...BEGUN, isOpen: false })).toBe('send-changed');
+      expect(await settle()).toBe(false);
+      expect(await stored(read.id)).toEqual({ ...read, ...change, updatedAtMs: nowMs });
+    });
+
+    test('writes once, if two of them write at the same time', async () => {
+      const read = await claimed();
+      const both = await Promise.all([1, 2].map((nonce) => progress(read, { ...BEGUN, nonce })));
+      expect(both.sort()).toEqual(['send-changed', 'written']);
+    });
   });
 
   describe('of an organization that is erased', () => {

@@ -39,7 +39,8 @@ export interface Round {
   readonly isPartial?: boolean;
   /**
    * Writes down how far a send is and tells webhooks of a new state. Throws LaneLost when another process has the lane,
-   * and SendGone when the send is not there any more.
+   * SendGone when the send is not there any more, and SendChanged when it is not stored as `send` has it. What is
+   * written or sent next builds on the answer: a node gets bytes only after they were written.
    */
   readonly save: (send: Send, progress: SendProgress) => Promise<Send>;
 }
@@ -69,6 +70,15 @@ export class LaneLost extends Error {
 /** The send was erased with its organization meanwhile. That is nobody's business but its own. */
 export class SendGone extends Error {
   override readonly name = 'SendGone';
+}
+
+/**
+ * The stored send is not what was read, so what was decided about it was not written and must not be done. A lane has one
+ * process, which takes each send once: this is a defect, or somebody else changes the database. The round fails, which is
+ * reported, and the next one reads the send anew.
+ */
+export class SendChanged extends Error {
+  override readonly name = 'SendChanged';
 }
 
 /** Does what a send needs; one that is gone needs nothing any more. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { privateKeyToAccount } from 'viem/accounts';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { CHAIN } from '../../../test/chain/fake-chain.ts';
 import { DATABASES } from '../../../test/harness/databases.ts';
 import { FROM, LANE, OPERATOR, OPERATOR_SECRET, sendsOn, TO, until } from '../../../test/harness/sends.ts';
@@ -12,7 +12,7 @@ import { SendReader } from './store/sends.ts';
 
 describe.each(DATABASES)('sends on %s', (kind) => {
   const world = sendsOn(kind);
-  const { call, home, insert, read, reached, start } = world;
+  const { call, home, insert, read, reached, rounds, start } = world;
 
   test('many at once land in their order, with neither gap nor double, and are let go when they are deep', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => insert()));
@@ -34,6 +34,34 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     // The lane opens again for the next.
     await reached(await insert(), 'INCLUDED');
     expect(world.chain.landed(FROM)).toHaveLength(41);
+  });
+
+  const DEPLOYMENT = { lane: OPERATOR, sender: OPERATOR, purpose: 'earn-deploy' } as const;
+  test.each([
+    ['its own lane', FROM, {}],
+    ['a lane that organizations share', OPERATOR, DEPLOYMENT],
+  ])('in %s a send is sent once, even if a round reads it three times', async (_lane, payer, extra) => {
+    const { open } = SendReader.prototype;
+    const copying = vi.spyOn(SendReader.prototype, 'open').mockImplementation(async function (
+      this: SendReader,
+      ...asked
+    ) {
+      return (await open.apply(this, asked)).flatMap((send) => [send, send, send]);
+    });
+    try {
+      const id = await insert(extra);
+      start({ operatorAddress: OPERATOR, pollMs: 10 });
+      await reached(id, 'INCLUDED');
+      await rounds(2);
+      expect(world.chain.landed(payer)).toHaveLength(1);
+      expect(new Set(world.chain.handed)).toEqual(new Set([(await read(id)).txHash]));
+      await reached(await insert(extra), 'INCLUDED');
+      expect(world.chain.landed(payer).map(({ nonce }) => nonce)).toEqual([0, 1]);
+      expect(new Set(world.chain.handed).size).toBe(2);
+    } finally {
+      await Promise.all(world.running.map((dispatcher) => dispatcher.stop()));
+      copying.mockRestore();
+    }
   });
 
   test('what was stored and never handed over goes out later, byte for byte', async () => {

@@ -1,5 +1,5 @@
 import { encodeErrorResult, keccak256, parseAbi, parseTransaction } from 'viem';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { databasesOf } from '../../../test/harness/databases.ts';
 import { account, FROM, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { NOW } from '../../../test/storage/place.ts';
@@ -208,6 +208,26 @@ describe.each(databasesOf(import.meta.url))('refusals and nonces of sends on %s'
       expect(world.chain.landed(FROM).map(({ nonce, hash }) => [nonce, hash])).toEqual(
         (await Promise.all([next, ...ids.slice(1)].map(read))).map(({ txHash }, nonce) => [nonce, txHash]),
       );
+    });
+
+    test('the empty transaction is not forgotten, if what was refused is in a block that the node has not counted', async () => {
+      const lost = await threeOut(false);
+      const raw = world.chain.pool.get(lost)?.raw as Hex;
+      const count = vi.spyOn(world.chain, 'count');
+      world.chain.pool.delete(lost);
+      world.chain.onBroadcast = async (bytes, take) => {
+        if (keccak256(bytes) !== lost) return world.chain.pool.has(keccak256(bytes)) ? await take() : POOR;
+        await world.chain.take(raw);
+        world.chain.mine();
+        count.mockReturnValue(0);
+        return POOR;
+      };
+      world.nowMs += 15_000;
+      await reached(ids[0] as SendId, 'FAILED');
+      const landed = await reached(ids[0] as SendId, 'INCLUDED');
+      count.mockRestore();
+      expect(landed).toMatchObject({ txHash: lost, nonce: undefined, block: { number: 1 } });
+      expect(landed.attempts.map(({ isEmpty }) => isEmpty)).toEqual([undefined, true]);
     });
 
     test('while nodes refuse that too it is tried again, for as long as others wait', async () => {

@@ -1,5 +1,5 @@
 import type { Send, SendLane, SendProgress } from '../../chains/send/model.ts';
-import { LaneLost, SendGone, type SendParts } from '../../chains/send/parts.ts';
+import { LaneLost, SendChanged, SendGone, type SendParts } from '../../chains/send/parts.ts';
 import { Events } from '../../core/events.ts';
 import { OrganizationStore } from '../../core/store/organizations.ts';
 import type { WebhookEndpointId } from '../../lib/ids.ts';
@@ -9,7 +9,8 @@ import type { SendStatusPayload } from './status-payload.ts';
 import { SendStore } from './store/sends.ts';
 
 /**
- * Writes down how far a send is. In the same transaction a new state, or a new block, is told to webhooks, and what the
+ * Writes down how far a send is, if it is stored as `send` has it; what follows builds on the answer, never on `send`
+ * again. In the same transaction a new state, or a new block, is told to webhooks, and what the
  * operator pays is counted; throws OverBudget where that is too much.
  */
 export async function saveProgress(
@@ -25,6 +26,7 @@ export async function saveProgress(
     const outcome = await store(SendStore).progress(lane, send, progress, nowMs);
     if (outcome === 'lane-lost') throw new LaneLost(`lane ${lane.lane}`);
     if (outcome === 'send-gone') throw new SendGone(`send ${send.id}`);
+    if (outcome === 'send-changed') throw new SendChanged(`send ${send.id} is not as it was read`);
     return await recordProgress(store, parts, send, after);
   });
   if (told.length > 0) webhooks.wake(told);

@@ -1,4 +1,5 @@
 import { KeyringError } from '@custos/keyring';
+import type { SendId } from '../../../lib/ids.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { SignerGone } from '../../send/errors.ts';
 import { laneAddress, type Send, type SendAttempt } from '../../send/model.ts';
@@ -21,22 +22,23 @@ export async function findGap({ parts, chain, lane }: Round, count: number): Pro
 /**
  * A send that was out is refused when it is handed over again, and those behind it cannot land without its nonce. What
  * waits in the lane takes that nonce in the same round; where nothing does, an empty transaction from the payer to itself
- * takes it. It is one more form of the send that was refused, so that one of them lands at most.
+ * takes it. It is one more form of the send that was refused, so that one of them lands at most. Answers with that send's
+ * id where something was written about it, as it is no longer what the round has read.
  */
-export async function fillGap(round: Round, node: EvmNode, { gap }: View): Promise<void> {
-  if (gap === undefined) return;
+export async function fillGap(round: Round, node: EvmNode, { gap }: View): Promise<SendId | undefined> {
+  if (gap === undefined) return undefined;
   const { parts, chain, lane, memory } = round;
   const address = laneAddress(lane.lane);
   const send = await parts.storage.read(Sends).refusedAt(chain.caip2, lane.lane, gap, isShared({ chain, lane }));
   // Nobody here can sign for the address of a transaction that was signed elsewhere.
-  if (send === undefined || address !== lane.lane) return;
+  if (send === undefined || address !== lane.lane) return undefined;
   const newest = send.attempts.at(-1);
   const lastMs = memory.broadcastAtMs.get(send.id);
-  if (newest?.isEmpty && lastMs !== undefined && parts.elapsed() - lastMs < REBROADCAST_AFTER_MS) return;
+  if (newest?.isEmpty && lastMs !== undefined && parts.elapsed() - lastMs < REBROADCAST_AFTER_MS) return undefined;
   // Somebody else who has the key was faster.
-  if ((await node.transactionCount(address as Hex, 'pending')) > gap) return;
+  if ((await node.transactionCount(address as Hex, 'pending')) > gap) return undefined;
   const attempt = newest?.isEmpty ? newest : await emptyAttempt(round, node, send, gap);
-  if (attempt === undefined) return;
+  if (attempt === undefined) return undefined;
   const stored = await round.save(send, {
     ...progressOf(send),
     nonce: gap,
@@ -45,6 +47,7 @@ export async function fillGap(round: Round, node: EvmNode, { gap }: View): Promi
   });
   const outcome = await handOver(round, node, stored);
   if (outcome?.kind === 'refused') await round.save(stored, { ...progressOf(stored), nonce: undefined });
+  return stored.id;
 }
 
 async function emptyAttempt(round: Round, node: EvmNode, send: Send, nonce: number): Promise<SendAttempt | undefined> {

@@ -1,4 +1,5 @@
 import { chunks } from '../../../lib/collections.ts';
+import type { SendId } from '../../../lib/ids.ts';
 import type { EvmNode, Hex } from '../../nodes/node.ts';
 import { NodeError } from '../../nodes/node-error.ts';
 import { isPaidByOperator } from '../../send/cost.ts';
@@ -23,15 +24,15 @@ export async function ethereumRound(round: Round, open: readonly Send[], isPoked
   const out = open.filter(({ attempts }) => attempts.length > 0);
   if (!isPoked && out.length > 0) {
     const view = await look(round, node);
+    let filled: SendId | undefined;
     try {
-      await fillGap(round, node, view);
+      filled = await fillGap(round, node, view);
     } catch (error) {
       if (!isPassedOver(round, error)) throw error;
     }
-    for (const some of chunks(
-      out.filter((send) => isDue(round, send, view)),
-      FOLLOWED_AT_ONCE,
-    )) {
+    // What has just filled a gap is no longer as it was read: the next round follows it.
+    const due = out.filter((send) => send.id !== filled && isDue(round, send, view));
+    for (const some of chunks(due, FOLLOWED_AT_ONCE)) {
       const outcomes = await Promise.allSettled(some.map((send) => unlessGone(() => follow(round, node, send, view))));
       for (const outcome of outcomes) if (outcome.status === 'rejected') failure = keep(round, failure, outcome.reason);
     }

@@ -54,6 +54,14 @@ export const toProgress = ({ state, nonce, attempts, txHash, block, error, isOpe
   is_open: isOpen ? 1 : 0,
 });
 
+const readAs = (send: Send): string => JSON.stringify([toProgress(send), send.updatedAtMs]);
+
+/**
+ * Whether a stored send is still what its caller read. Everything that progress replaces is compared, so nothing is replaced
+ * that the caller has not seen. Both sides are written anew, so it does not matter how the stored JSON is spaced.
+ */
+export const isAsRead = (row: Selectable<ChainSendTable>, read: Send): boolean => readAs(toSend(row)) === readAs(read);
+
 /** Characters that are read together of each kind of a lane's sends; one alone may be longer. */
 export const OPEN_LENGTH_MAX = 2 * 1024 * 1024;
 
@@ -462,7 +470,7 @@ export class SendReader extends Reader {
 }
 
 /** What became of something that was to be written down. */
-export type ProgressOutcome = 'written' | 'lane-lost' | 'send-gone';
+export type ProgressOutcome = 'written' | 'lane-lost' | 'send-gone' | 'send-changed';
 
 type LaneChange = (row: Selectable<ChainLaneTable>) => Partial<Selectable<ChainLaneTable>> | undefined;
 
@@ -543,20 +551,24 @@ export class SendStore extends SendReader {
     }
   }
 
-  /** Writes down how far a send is, unless the lane is another process's by now, or the send is erased or settled. */
+  /**
+   * Writes down how far a send is, unless the lane is another process's by now, the send is erased or settled, or it is
+   * no longer what the caller read: a decision about a waiting send must not be carried out twice.
+   */
   async progress(
     { caip2, lane, epoch }: SendLane,
-    { organizationId, id }: Send,
+    read: Send,
     progress: SendProgress,
     nowMs: number,
   ): Promise<ProgressOutcome> {
-    const key = { organization_id: organizationId, id };
+    const key = { organization_id: read.organizationId, id: read.id };
     const [held, send] = await together([
       hold(this.db, 'chain_lane', { caip2, lane }),
       hold(this.db, 'chain_send', key),
     ]);
     if (held?.epoch !== epoch) return 'lane-lost';
     if (send?.is_open !== 1) return 'send-gone';
+    if (!isAsRead(send, read)) return 'send-changed';
     await amendOne(this.db, 'chain_send', key, () => ({ ...toProgress(progress), updated_at_ms: nowMs }));
     return 'written';
   }

@@ -6,7 +6,7 @@ import { jsonRows } from '../../../storage/json-rows.ts';
 import { insertion } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ChainSendTable } from '../tables.ts';
-import { eachOnce, toProgress, toSend } from './sends.ts';
+import { eachOnce, isAsRead, toProgress, toSend } from './sends.ts';
 
 interface SendKey {
   readonly organization_id: string;
@@ -118,12 +118,7 @@ export class SettlementStore extends SettlementReader {
     const key = { organization_id: reviewed.organizationId, id: reviewed.id };
     let isSame = false;
     await amendOne(this.db, 'chain_send', key, (row) => {
-      const { isOpen, state, attempts, updatedAtMs } = toSend(row);
-      isSame =
-        isOpen === reviewed.isOpen &&
-        state === reviewed.state &&
-        attempts.length === reviewed.attempts.length &&
-        updatedAtMs === reviewed.updatedAtMs;
+      isSame = isAsRead(row, reviewed);
       return isSame ? { ...toProgress(progress), created_at_ms: createdAtMs, updated_at_ms: nowMs } : undefined;
     });
     return isSame;
