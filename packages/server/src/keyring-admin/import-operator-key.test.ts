@@ -8,7 +8,7 @@ import { copyTables } from '../../test/harness/databases.ts';
 import { openRootKey } from '../bootstrap.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { createSendSigner } from '../domains/sends/signer.ts';
-import { SendReader, SendStore } from '../domains/sends/store/sends.ts';
+import { OperatorKeyReader, OperatorKeyStore } from '../domains/sends/store/operator-keys.ts';
 import { dataModel } from '../domains.ts';
 import { loadIntegrity } from '../integrity/load.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -99,8 +99,8 @@ describe('an imported key', () => {
 
       // Moved to another chain in the database, it does not open.
       await storage.write(async (store) => {
-        const key = await store(SendStore).operatorKey('eip155:31337', ADDRESS.toLowerCase());
-        await store(SendStore).insertOperatorKey({ ...key!, caip2: 'eip155:1' });
+        const key = await store(OperatorKeyStore).operatorKey('eip155:31337', ADDRESS.toLowerCase());
+        await store(OperatorKeyStore).insertOperatorKey({ ...key!, caip2: 'eip155:1' });
       });
       await expect(signer.signAsOperator('eip155:1', ADDRESS.toLowerCase(), 'ecdsa', [digest])).rejects.toMatchObject({
         name: 'KeyringError',
@@ -121,7 +121,7 @@ describe('an imported key', () => {
     expect(await importText(config, 'eip155:31337', KEY)).toMatchObject({ isNew: false });
     expect(await listConfiguredChains(config)).toMatchObject([{ hasOperatorKey: true }, { hasOperatorKey: false }]);
     const rows = await withStorage((storage) =>
-      storage.read(SendReader).operatorKey('eip155:31337', ADDRESS.toLowerCase()),
+      storage.read(OperatorKeyReader).operatorKey('eip155:31337', ADDRESS.toLowerCase()),
     );
     expect(rows?.publicKey).toBe(Buffer.from(secp256k1.getPublicKey(Buffer.from(KEY, 'hex'))).toString('hex'));
   });
@@ -168,8 +168,8 @@ describe('an imported key', () => {
 describe('nothing is stored', () => {
   const keys = async (): Promise<unknown[]> =>
     await withStorage(async (storage) => [
-      await storage.read(SendReader).operatorKey('eip155:31337', ADDRESS.toLowerCase()),
-      await storage.read(SendReader).operatorKey(SOLANA, SOLANA_ADDRESS),
+      await storage.read(OperatorKeyReader).operatorKey('eip155:31337', ADDRESS.toLowerCase()),
+      await storage.read(OperatorKeyReader).operatorKey(SOLANA, SOLANA_ADDRESS),
     ]);
   const NONE = [undefined, undefined];
 

@@ -3,7 +3,7 @@ import { chainName, networkOf } from '../chains/networks.ts';
 import type { ChainSettings } from '../chains/settings.ts';
 import type { Config } from '../config/config.ts';
 import { InstallationReader, InstallationStore } from '../core/store/installation.ts';
-import { SendStore } from '../domains/sends/store/sends.ts';
+import { OperatorKeyStore } from '../domains/sends/store/operator-keys.ts';
 import { randomId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
 import { loadServiceKeys } from '../service-keys.ts';
@@ -146,8 +146,8 @@ async function store(
       throw new StartError(
         'the key of the deployment was changed meanwhile: nothing was stored, run the command again',
       );
-    const isThere = await stores(SendStore).hasOperatorKey(caip2, address);
-    await stores(SendStore).insertOperatorKey({ ...sealed, caip2, address, createdAtMs: Date.now() });
+    const isThere = await stores(OperatorKeyStore).hasOperatorKey(caip2, address);
+    await stores(OperatorKeyStore).insertOperatorKey({ ...sealed, caip2, address, createdAtMs: Date.now() });
     return !isThere;
   });
   return { caip2, address: sealed.address, isNew };

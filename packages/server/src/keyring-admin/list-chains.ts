@@ -1,6 +1,6 @@
 import type { Keyring } from '@custos/keyring';
 import type { Config } from '../config/config.ts';
-import { SendReader } from '../domains/sends/store/sends.ts';
+import { OperatorKeyReader } from '../domains/sends/store/operator-keys.ts';
 import { openBeside } from './beside.ts';
 import { openKeyringBeside } from './open-keyring.ts';
 
@@ -24,7 +24,7 @@ export async function listConfiguredChains(config: Config): Promise<ListedChain[
       keyring = await openKeyringBeside(storage, config);
       for (const { caip2, operatorAddress } of chains) {
         if (operatorAddress === undefined) continue;
-        if (await storage.read(SendReader).hasOperatorKey(caip2, operatorAddress)) stored.add(caip2);
+        if (await storage.read(OperatorKeyReader).hasOperatorKey(caip2, operatorAddress)) stored.add(caip2);
       }
     } finally {
       await keyring?.close();

@@ -12,6 +12,8 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { EthereumSendRequest, Send, SendProgress } from '../../src/chains/send/model.ts';
+import { LaneStore } from '../../src/domains/sends/store/lanes.ts';
+import { OperatorKeyStore } from '../../src/domains/sends/store/operator-keys.ts';
 import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { GENESIS, SOLANA_CHAIN } from '../chain/fake-solana.ts';
 import { StubNode } from '../chain/stub-node.ts';
@@ -88,7 +90,7 @@ describe('sends on EVM chains', () => {
     opened = await openTestApp('sqlite', { CUSTOS_CHAINS: JSON.stringify(chains) });
     // Its node is away, so that nothing is signed with it.
     const key = { caip2: SPONSORED, address: OPERATOR, publicKey: '', sealedKey: Buffer.alloc(1), createdAtMs: 0 };
-    await opened.app.storage.write((store) => store(SendStore).insertOperatorKey(key));
+    await opened.app.storage.write((store) => store(OperatorKeyStore).insertOperatorKey(key));
     root = await createSubOrganization(opened.root, 'Senders');
     opened.app.sends.start();
     own = (await wallet()).address;
@@ -570,15 +572,15 @@ describe('sends on EVM chains', () => {
       const { sendTransactionStatusId: id } = await root.run('eth_send_transaction', payment(address, { caip2: AWAY }));
       const send = await stored(root, id);
       await opened.app.storage.write(async (store) => {
-        const sends = store(SendStore);
-        const version = await sends.laneVersion(AWAY, send.lane);
+        const lanes = store(LaneStore);
+        const version = await lanes.laneVersion(AWAY, send.lane);
         expect(version).toBe(1);
         // Whoever has the lane has lost it by this.
         const late = opened.app.clock() + 10 ** 9;
-        const lane = await sends.claimLane(AWAY, send.lane, 'test', late, late + 10 ** 9);
+        const lane = await lanes.claimLane(AWAY, send.lane, 'test', late, late + 10 ** 9);
         if (lane === undefined) throw new Error('the lane was not to be had');
-        await sends.progress(lane, send, { ...send, isOpen: false, ...outcome }, late);
-        await sends.closeLane(lane, version);
+        await store(SendStore).progress(lane, send, { ...send, isOpen: false, ...outcome }, late);
+        await lanes.closeLane(lane, version);
       });
       return id;
     }

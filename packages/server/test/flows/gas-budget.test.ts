@@ -15,6 +15,7 @@ import { OrganizationStore } from '../../src/core/store/organizations.ts';
 import { SendDispatcher } from '../../src/domains/sends/dispatcher.ts';
 import { createSendSigner } from '../../src/domains/sends/signer.ts';
 import { minuteOf } from '../../src/domains/sends/sponsorship-model.ts';
+import { OperatorKeyStore } from '../../src/domains/sends/store/operator-keys.ts';
 import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { SponsorshipReader, SponsorshipStore } from '../../src/domains/sends/store/sponsorship.ts';
 import { CredentialStore } from '../../src/domains/users/store/credentials.ts';
@@ -93,7 +94,9 @@ describe.each(databasesOf(import.meta.url, { hasRaces: true }))('the budget of s
     const settings = { rpcUrls: PLAIN.rpcUrls, ...SPONSORING, prices: { [`${CHAIN.caip2}/slip44:60`]: '2000' } };
     opened = await openTestApp(kind, { CUSTOS_CHAINS: JSON.stringify({ [CHAIN.caip2]: settings }) });
     const key = { address: OPERATOR, publicKey: '', sealedKey: Buffer.alloc(1), createdAtMs: 0 };
-    await opened.app.storage.write((store) => store(SendStore).insertOperatorKey({ ...key, caip2: CHAIN.caip2 }));
+    await opened.app.storage.write((store) =>
+      store(OperatorKeyStore).insertOperatorKey({ ...key, caip2: CHAIN.caip2 }),
+    );
   });
   afterAll(async () => {
     await opened?.[Symbol.asyncDispose]();

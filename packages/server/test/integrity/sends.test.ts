@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
+import { LaneStore } from '../../src/domains/sends/store/lanes.ts';
 import { SendListReader } from '../../src/domains/sends/store/send-list.ts';
-import { SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
+import { SendReader } from '../../src/domains/sends/store/sends.ts';
 import { SponsorshipStore } from '../../src/domains/sends/store/sponsorship.ts';
 import { WebhookStore } from '../../src/domains/webhooks/store/webhooks.ts';
 import { randomId, type SendId } from '../../src/lib/ids.ts';
@@ -222,7 +223,7 @@ describe.each(DATABASES)('sends that somebody else wrote, on %s', (kind) => {
       '%s becomes %s: nobody works on it, nobody is told of it over and over, and it is not looked at all the time',
       async (column, value) => {
         const id = await insert();
-        const claims = vi.spyOn(SendStore.prototype, 'claimLane');
+        const claims = vi.spyOn(LaneStore.prototype, 'claimLane');
         await world.run(`CREATE TABLE kept_lane AS SELECT * FROM chain_lane WHERE lane = '${FROM}'`);
         await world.run(`UPDATE chain_lane SET ${column} = ${value} WHERE lane = '${FROM}'`);
         const dispatcher = start(SETTINGS);
@@ -278,7 +279,7 @@ describe.each(DATABASES)('sends that somebody else wrote, on %s', (kind) => {
           VALUES ('${CHAIN.caip2}', '0x${index}', 1, 1, '', 0, 0)`);
         }
         await insert();
-        await world.storage.write((store) => store(SendStore).releaseAllLanes());
+        await world.storage.write((store) => store(LaneStore).releaseAllLanes());
         start(SETTINGS);
         await until(() => sentBy(FROM) === 1);
       },

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { foreignLane, type Send, type SendLane, type SendProgress } from '../../src/chains/send/model.ts';
 import { OrganizationStore } from '../../src/core/store/organizations.ts';
+import { LaneStore } from '../../src/domains/sends/store/lanes.ts';
 import { OPEN_LENGTH_MAX, SendReader, SendStore } from '../../src/domains/sends/store/sends.ts';
 import { SettlementStore } from '../../src/domains/sends/store/settlement.ts';
 import { randomId } from '../../src/lib/ids.ts';
@@ -152,9 +153,9 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     await insert();
     await insert({ lane: OTHER });
     const claim = (lane: string, owner: string) =>
-      storage.write((store) => store(SendStore).claimLane(CHAIN, lane, owner, NOW, NOW + 1000));
+      storage.write((store) => store(LaneStore).claimLane(CHAIN, lane, owner, NOW, NOW + 1000));
     expect([await claim(LANE, 'me'), await claim(OTHER, 'another')]).not.toContain(undefined);
-    await storage.write((store) => store(SendStore).releaseOwner('me', NOW));
+    await storage.write((store) => store(LaneStore).releaseOwner('me', NOW));
     expect(await claim(OTHER, 'next')).toBeUndefined();
     expect(await claim(LANE, 'next')).toBeDefined();
   });
@@ -163,7 +164,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     const send = await insert();
     const sent = { state: 'BROADCASTING', nonce: 1, attempts: [attempt(1)], txHash: '0x01' } as const;
     const progress = { ...sent, block: undefined, error: undefined, isOpen: true };
-    const lane = await storage.write((store) => store(SendStore).claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
+    const lane = await storage.write((store) => store(LaneStore).claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
     if (lane === undefined) throw new Error('the lane is not free');
     const write = (one = lane) => storage.write((store) => store(SendStore).progress(one, send, progress, NOW));
     expect(await write()).toBe('written');
@@ -190,7 +191,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     /** A send of a lane that this test has. */
     async function claimed(extra: Partial<Send> = {}): Promise<Send> {
       const send = await insert(extra);
-      const found = await storage.write((store) => store(SendStore).claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
+      const found = await storage.write((store) => store(LaneStore).claimLane(CHAIN, LANE, 'me', NOW, NOW + 1));
       if (found === undefined) throw new Error('the lane is not free');
       lane = found;
       return send;

@@ -7,7 +7,7 @@ import type { ChainSettings } from '../../chains/settings.ts';
 import { OrganizationReader } from '../../core/store/organizations.ts';
 import type { DescribeContext, PrepareContext } from '../../engine/define.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { SendReader } from '../sends/store/sends.ts';
+import { OperatorKeyReader } from '../sends/store/operator-keys.ts';
 import { SignerReader } from '../wallets/store/signers.ts';
 import { earnConfigOf } from './config.ts';
 import { CREATE2_PROXY, type WrapperTerms, wrapperDeployment } from './contract-addresses.ts';
@@ -88,7 +88,7 @@ async function operatorOf({ read }: DescribeContext, { caip2, operatorAddress }:
   const refused = (missing: string) =>
     new ApiError('SPONSORSHIP_NOT_CONFIGURED', `the operator pays for wrappers on ${caip2}, and ${missing}`);
   if (operatorAddress === undefined) throw refused('has set no operatorAddress in CUSTOS_CHAINS');
-  if ((await read(SendReader).operatorKey(caip2, operatorAddress)) === undefined) {
+  if ((await read(OperatorKeyReader).operatorKey(caip2, operatorAddress)) === undefined) {
     throw refused(`has not imported the key of ${operatorAddress}: \`custos chains import-key --chain ${caip2}\``);
   }
   return operatorAddress;

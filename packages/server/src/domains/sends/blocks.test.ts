@@ -6,7 +6,7 @@ import { FROM, LANE, sendsOn, TO, until } from '../../../test/harness/sends.ts';
 import { builderOf } from '../../../test/storage/place.ts';
 import type { Hex } from '../../chains/nodes/node.ts';
 import type { SendId } from '../../lib/ids.ts';
-import { SendStore } from './store/sends.ts';
+import { LaneStore } from './store/lanes.ts';
 
 describe.each(databasesOf(import.meta.url))('sends and their blocks on %s', (kind) => {
   const world = sendsOn(kind);
@@ -93,7 +93,7 @@ describe.each(databasesOf(import.meta.url))('sends and their blocks on %s', (kin
       await until(() => world.chain.landed(FROM).length === 1);
       await rounds(1);
       const other = await world.storage.write((store) =>
-        store(SendStore).claimLane(CHAIN.caip2, FROM, 'other', world.nowMs + 3_600_000, world.nowMs),
+        store(LaneStore).claimLane(CHAIN.caip2, FROM, 'other', world.nowMs + 3_600_000, world.nowMs),
       );
       expect(other).toBeDefined();
       // What it is about to write is refused, so that it takes the lane again.

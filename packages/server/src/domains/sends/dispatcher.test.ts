@@ -8,6 +8,7 @@ import { NOW } from '../../../test/storage/place.ts';
 import type { EvmNode, Hex } from '../../chains/nodes/node.ts';
 import { foreignLane } from '../../chains/send/model.ts';
 import type { SendId } from '../../lib/ids.ts';
+import { LaneReader } from './store/lanes.ts';
 import { SendReader } from './store/sends.ts';
 
 describe.each(DATABASES)('sends on %s', (kind) => {
@@ -29,7 +30,7 @@ describe.each(DATABASES)('sends on %s', (kind) => {
     world.chain.mine(13);
     await until(async () => (await world.storage.read(SendReader).open(CHAIN.caip2, FROM, 1)).length === 0);
     await until(
-      async () => (await world.storage.read(SendReader).freeLanes([CHAIN.caip2], world.nowMs + 60_000, 9)).length === 0,
+      async () => (await world.storage.read(LaneReader).freeLanes([CHAIN.caip2], world.nowMs + 60_000, 9)).length === 0,
     );
     // The lane opens again for the next.
     await reached(await insert(), 'INCLUDED');

@@ -10,7 +10,7 @@ import type { Topic } from '../../workers/claim.ts';
 import type { Strategy } from '../../workers/strategy.ts';
 import { LeasedWorker } from '../../workers/worker.ts';
 import { Lane, type LaneClaim, type LaneEnd } from './lane.ts';
-import { SendReader, SendStore } from './store/sends.ts';
+import { LaneReader, LaneStore } from './store/lanes.ts';
 
 /** Addresses that one process works on at a time. */
 const LANES_MAX = 64;
@@ -134,11 +134,11 @@ function laneStrategy(
     whose: () => undefined,
     async recover() {
       // The embedded database has one process: who else has claimed something was killed.
-      if (storage.kind === 'sqlite') await storage.write((store) => store(SendStore).releaseAllLanes());
+      if (storage.kind === 'sqlite') await storage.write((store) => store(LaneStore).releaseAllLanes());
     },
     async due(nowMs) {
       const free = await storage
-        .read(SendReader)
+        .read(LaneReader)
         .freeLanes([...chains.keys()], nowMs, LANES_MAX + aside.size, storage.fence.scope);
       const topics = free.map(topicOf).filter(({ key }) => !aside.has(key, elapsed()));
       return topics.slice(0, LANES_MAX);
@@ -147,7 +147,7 @@ function laneStrategy(
       if (!chains.has(caip2)) return [];
       let claimed: SendLane | undefined;
       const isGenuine = await isDone(async () => {
-        claimed = await storage.write((store) => store(SendStore).claimLane(caip2, lane, owner, nowMs, untilMs));
+        claimed = await storage.write((store) => store(LaneStore).claimLane(caip2, lane, owner, nowMs, untilMs));
       });
       if (isGenuine) aside.delete(key);
       else aside.add(key, elapsed());
@@ -156,7 +156,7 @@ function laneStrategy(
     async renew(claims, _nowMs, untilMs) {
       // One that is not genuine any more is lost.
       const { results: renewed } = await apartEach(claims, async ({ lane }) => {
-        const isRenewed = await storage.write((store) => store(SendStore).renewLane(lane, untilMs));
+        const isRenewed = await storage.write((store) => store(LaneStore).renewLane(lane, untilMs));
         return isRenewed ? [topicOf(lane)] : [];
       });
       return renewed;
@@ -172,10 +172,10 @@ function laneStrategy(
     async release({ lane }, end) {
       if (end === 'closed' || end === 'lost') return undefined;
       // One that is not genuine any more is free when its claim is over.
-      await isDone(() => storage.write((store) => store(SendStore).releaseLane(lane, clock())));
+      await isDone(() => storage.write((store) => store(LaneStore).releaseLane(lane, clock())));
       return end === 'left' ? 0 : undefined;
     },
     // A node that hangs longer than a stop waits must not keep the address from other processes.
-    releaseAll: () => storage.write((store) => store(SendStore).releaseOwner(owner, clock())),
+    releaseAll: () => storage.write((store) => store(LaneStore).releaseOwner(owner, clock())),
   };
 }

@@ -7,7 +7,8 @@ import { isViolation } from '../../storage/integrity/apart.ts';
 import type { Claim } from '../../workers/claim.ts';
 import type { Lease } from '../../workers/lease.ts';
 import { saveProgress } from './save.ts';
-import { SendReader, SendStore } from './store/sends.ts';
+import { LaneReader, LaneStore } from './store/lanes.ts';
+import { SendReader } from './store/sends.ts';
 
 /** Of one address and each kind of state that are looked at together; the rest waits its turn. */
 const SENDS_PER_ROUND = 128;
@@ -67,7 +68,7 @@ export class Lane {
       const isPoked = performance.now() < followAt;
       let pauseMs: number;
       try {
-        const version = await storage.read(SendReader).laneVersion(lane.caip2, lane.lane);
+        const version = await storage.read(LaneReader).laneVersion(lane.caip2, lane.lane);
         const { heldSince } = this.#options.memory;
         const held = isShared({ chain, lane }) ? heldSince : undefined;
         const { scope } = storage.fence;
@@ -77,7 +78,7 @@ export class Lane {
         if (found.length === 0 && scope !== undefined) return 'ended';
         const open = this.#withoutOlder(found, held !== undefined);
         if (found.length === 0) {
-          if (await storage.write((store) => store(SendStore).closeLane(lane, version))) return 'closed';
+          if (await storage.write((store) => store(LaneStore).closeLane(lane, version))) return 'closed';
           continue;
         }
         this.#forget(new Set(open.map(({ id }) => id as string)));

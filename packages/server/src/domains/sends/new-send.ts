@@ -4,7 +4,8 @@ import type { ChainSettings } from '../../chains/settings.ts';
 import type { DescribeContext, ExecuteContext } from '../../engine/define.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { SendId } from '../../lib/ids.ts';
-import { SendReader, SendStore } from './store/sends.ts';
+import { OperatorKeyReader } from './store/operator-keys.ts';
+import { SendStore } from './store/sends.ts';
 
 interface NewSend {
   readonly id: SendId;
@@ -68,7 +69,7 @@ export function sponsorOf(chain: ChainSettings): string {
 export async function requireSponsor({ read }: DescribeContext, chain: ChainSettings): Promise<string> {
   const { caip2 } = chain;
   const operator = sponsorOf(chain);
-  if ((await read(SendReader).operatorKey(caip2, operator)) === undefined) {
+  if ((await read(OperatorKeyReader).operatorKey(caip2, operator)) === undefined) {
     throw new ApiError(
       'SPONSORSHIP_NOT_CONFIGURED',
       `the key of the operator ${operator} is not there: \`custos chains import-key --chain ${caip2}\``,

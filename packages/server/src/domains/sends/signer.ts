@@ -6,7 +6,7 @@ import { SealedReader } from '../../core/store/sealed.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { SignerReader } from '../wallets/store/signers.ts';
-import { SendReader } from './store/sends.ts';
+import { OperatorKeyReader } from './store/operator-keys.ts';
 
 interface SignerParts {
   readonly storage: Pick<Storage, 'read'>;
@@ -43,7 +43,7 @@ export function createSendSigner({ storage: { read }, keyring }: SignerParts): S
 
     async signAsOperator(caip2, address, scheme, payloads) {
       const [key, installationKey] = await Promise.all([
-        read(SendReader).operatorKey(caip2, address),
+        read(OperatorKeyReader).operatorKey(caip2, address),
         read(InstallationReader).get('deployment_key'),
       ]);
       if (key === undefined || installationKey === undefined) {

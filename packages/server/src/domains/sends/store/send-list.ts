@@ -8,7 +8,7 @@ import { partial } from '../../../storage/integrity/partial.ts';
 import { fetchPage, type Range, type RowSize } from '../../../storage/keyset.ts';
 import { Reader } from '../../../storage/store.ts';
 import type { ChainSendTable } from '../tables.ts';
-import { toSend } from './sends.ts';
+import { toSend } from './send-rows.ts';
 
 /** What a list of sends is narrowed to; each narrows it further. */
 export interface SendFilter {

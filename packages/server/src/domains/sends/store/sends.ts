@@ -1,66 +1,17 @@
-import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type {
-  OperatorKey,
-  Send,
-  SendBlock,
-  SendLane,
-  SendLaneName,
-  SendProgress,
-  SendPurpose,
-} from '../../../chains/send/model.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Send, SendLane, SendLaneName, SendProgress } from '../../../chains/send/model.ts';
 import type { SendState } from '../../../chains/settings.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import type { ActivityId, OrganizationId, SendId } from '../../../lib/ids.ts';
+import type { OrganizationId } from '../../../lib/ids.ts';
 import { together } from '../../../lib/together.ts';
 import { type Backlog, readBacklog } from '../../../storage/backlog.ts';
 import { inScope } from '../../../storage/fence-scope.ts';
 import { amendOne, hold } from '../../../storage/integrity/amend.ts';
-import { apart, isDone } from '../../../storage/integrity/apart.ts';
 import { partial } from '../../../storage/integrity/partial.ts';
-import { jsonRows } from '../../../storage/json-rows.ts';
-import { deferredInsertion, insertion, type NewRow, replacement } from '../../../storage/statement.ts';
+import { deferredInsertion } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
-import type { ChainLaneTable, ChainSendTable } from '../tables.ts';
-
-export const toSend = (row: Selectable<ChainSendTable>): Send => ({
-  organizationId: row.organization_id as OrganizationId,
-  id: row.id as SendId,
-  activityId: row.activity_id as ActivityId,
-  caip2: row.caip2,
-  sender: row.sender,
-  lane: row.lane,
-  purpose: row.purpose as SendPurpose,
-  request: JSON.parse(row.request),
-  afterId: (row.after_id as SendId | null) ?? undefined,
-  state: row.state as SendState,
-  nonce: row.nonce ?? undefined,
-  attempts: JSON.parse(row.attempts),
-  txHash: row.tx_hash ?? undefined,
-  block: row.block === null ? undefined : (JSON.parse(row.block) as SendBlock),
-  error: row.error === null ? undefined : JSON.parse(row.error),
-  isOpen: row.is_open === 1,
-  createdAtMs: row.created_at_ms,
-  updatedAtMs: row.updated_at_ms,
-});
-
-export const toProgress = ({ state, nonce, attempts, txHash, block, error, isOpen }: SendProgress) => ({
-  state,
-  nonce: nonce ?? null,
-  attempts: JSON.stringify(attempts),
-  tx_hash: txHash ?? null,
-  block_number: block?.number ?? null,
-  block: block === undefined ? null : JSON.stringify(block),
-  error: error === undefined ? null : JSON.stringify(error),
-  is_open: isOpen ? 1 : 0,
-});
-
-const readAs = (send: Send): string => JSON.stringify([toProgress(send), send.updatedAtMs]);
-
-/**
- * Whether a stored send is still what its caller read. Everything that progress replaces is compared, so nothing is replaced
- * that the caller has not seen. Both sides are written anew, so it does not matter how the stored JSON is spaced.
- */
-export const isAsRead = (row: Selectable<ChainSendTable>, read: Send): boolean => readAs(toSend(row)) === readAs(read);
+import { enterLane } from './lanes.ts';
+import { fromSend, genuineSends, isAsRead, type SendKey, toProgress, toSend, wholeSends } from './send-rows.ts';
 
 /** Characters that are read together of each kind of a lane's sends; one alone may be longer. */
 export const OPEN_LENGTH_MAX = 2 * 1024 * 1024;
@@ -77,11 +28,6 @@ const ALL: Only = sql``;
 
 const LENGTH = sql<number>`octet_length(request) + octet_length(attempts) + octet_length(coalesce(error, ''))`;
 
-interface SendKey {
-  readonly organization_id: string;
-  readonly id: string;
-}
-
 interface SendLength extends SendKey {
   readonly length: number;
 }
@@ -90,20 +36,6 @@ interface SendLength extends SendKey {
 const CHOSEN = partial('what is chosen is then read whole');
 const REFUSES = partial('what is found can only keep something from being sent');
 
-const fromSend = (send: Send): NewRow<'chain_send'> => ({
-  organization_id: send.organizationId,
-  id: send.id,
-  activity_id: send.activityId,
-  caip2: send.caip2,
-  sender: send.sender,
-  lane: send.lane,
-  purpose: send.purpose,
-  request: JSON.stringify(send.request),
-  after_id: send.afterId ?? null,
-  ...toProgress(send),
-  created_at_ms: send.createdAtMs,
-  updated_at_ms: send.updatedAtMs,
-});
 const insertSends = deferredInsertion('chain-send-insert', 'chain_send', [
   'organization_id',
   'id',
@@ -125,18 +57,6 @@ const insertSends = deferredInsertion('chain-send-insert', 'chain_send', [
   'created_at_ms',
   'updated_at_ms',
 ]);
-const insertLanes = insertion(
-  'chain-lane-insert',
-  'chain_lane',
-  ['caip2', 'lane', 'is_active', 'version', 'owner', 'epoch', 'claimed_until_ms'],
-  (query) => query.onConflict((conflict) => conflict.doNothing()),
-);
-const putOperatorKeys = replacement(
-  'chain-operator-key-put',
-  'chain_operator_key',
-  ['caip2', 'address'],
-  ['caip2', 'address', 'public_key', 'sealed_key', 'created_at_ms'],
-);
 
 /** The first ones that fit into memory together, and the very first in any case. */
 function fitting(sends: readonly SendLength[]): SendLength[] {
@@ -147,15 +67,6 @@ function fitting(sends: readonly SendLength[]): SendLength[] {
   });
   return sends.slice(0, end === -1 ? undefined : end);
 }
-
-/**
- * Each once: one that is read twice would be sent twice. Its state may change between two statements, and what somebody else
- * wrote into the embedded database may read like the key of another row. Before rows are read apart, which would answer
- * with it for each half.
- */
-export const eachOnce = <Key extends SendKey>(keys: readonly Key[]): Key[] => [
-  ...new Map(keys.map((key) => [`${key.organization_id} ${key.id}`, key])).values(),
-];
 
 /** Transactions that are sent to chains. */
 export class SendReader extends Reader {
@@ -207,7 +118,7 @@ export class SendReader extends Reader {
     lane: string,
     limit: number,
     { held, scope }: { readonly held?: Held | undefined; readonly scope?: string | undefined } = {},
-  ): Promise<Send[]> {
+  ): Promise<readonly Send[]> {
     const only = scope === undefined ? ALL : inScope(sql`chain_send.organization_id`, scope);
     const kinds: SendState[][] = [['BROADCASTING'], ['INCLUDED', 'FAILED']];
     const found = await Promise.all([
@@ -217,28 +128,15 @@ export class SendReader extends Reader {
       ...kinds.map((states) => this.#lengths({ caip2, lane }, states, limit, only)),
     ]);
     const wanted = found.flatMap(fitting);
-    const rows = await this.#genuine(wanted, held !== undefined);
+    const sends = await this.#whole(wanted, held !== undefined);
     // Something is under way: who looked no further would close the lane.
-    if (rows.length === 0 && wanted.length > 0) await this.#whole(wanted);
-    return [...rows].sort((one, other) => (one.id < other.id ? -1 : 1)).map(toSend);
+    if (sends.length === 0) await wholeSends(this.db, wanted);
+    return sends;
   }
 
-  /** Whole rows of those that are still there; where others share the lane without those that are not genuine. */
-  async #genuine(keys: readonly SendKey[], isShared: boolean): Promise<readonly Selectable<ChainSendTable>[]> {
-    const single = eachOnce(keys);
-    if (!isShared) return await this.#whole(single);
-    return (await apart(single, (some) => this.#whole(some))).results;
-  }
-
-  async #whole(keys: readonly SendKey[]): Promise<Selectable<ChainSendTable>[]> {
-    if (keys.length === 0) return [];
-    const wanted = JSON.stringify(keys.map(({ organization_id, id }) => ({ organization_id, id })));
-    const columns = { organization_id: 'text', id: 'text' } as const;
-    const { rows } = await sql<Selectable<ChainSendTable>>`SELECT send.*
-      FROM ${jsonRows(this.kind, 'wanted', columns, wanted)} CROSS JOIN chain_send AS send
-      WHERE send.organization_id = wanted.organization_id AND send.id = wanted.id
-      ORDER BY send.id`.execute(this.db);
-    return rows;
+  /** Those that are still there; where others share the lane without those that are not genuine. */
+  async #whole(keys: readonly SendKey[], isShared: boolean): Promise<readonly Send[]> {
+    return isShared ? (await genuineSends(this.db, keys)).sends : await wholeSends(this.db, keys);
   }
 
   /** What waits, in turns: the first one of each organization, then the second ones. Those that are held come last. */
@@ -314,8 +212,7 @@ export class SendReader extends Reader {
     for (let left: readonly SendLength[] = keys; left.length > 0; ) {
       const some = fitting(left);
       left = left.slice(some.length);
-      for (const row of await this.#genuine(some, isShared)) {
-        const { nonce, attempts } = toSend(row);
+      for (const { nonce, attempts } of await this.#whole(some, isShared)) {
         if (nonce === undefined) continue;
         // An authorization in a transaction takes the nonce behind its own.
         taken.add(nonce).add(attempts[0]?.nonce ?? nonce);
@@ -345,13 +242,7 @@ export class SendReader extends Reader {
     for (let left: readonly SendLength[] = keys; left.length > 0; ) {
       const some = fitting(left);
       left = left.slice(some.length);
-      const sends = (await this.#genuine(some, isShared))
-        .map(toSend)
-        .filter(({ attempts }) => attempts[0]?.nonce === nonce);
-      const newest = sends.reduce<Send | undefined>(
-        (one, other) => (one !== undefined && one.id > other.id ? one : other),
-        undefined,
-      );
+      const newest = (await this.#whole(some, isShared)).findLast(({ attempts }) => attempts[0]?.nonce === nonce);
       if (newest !== undefined) return newest;
     }
     return undefined;
@@ -404,151 +295,17 @@ export class SendReader extends Reader {
       .execute();
     return rows.map(toSend);
   }
-
-  /** Lanes with work that nobody has claimed; with a scope, of organizations that a restore was accepted for. */
-  async freeLanes(chains: readonly string[], nowMs: number, limit: number, scope?: string): Promise<SendLaneName[]> {
-    if (chains.length === 0) return [];
-    const hasWork =
-      scope === undefined
-        ? sql<boolean>`1 = 1`
-        : sql<boolean>`EXISTS (SELECT 1 FROM chain_send AS send
-            WHERE send.caip2 = chain_lane.caip2 AND send.lane = chain_lane.lane AND send.is_open = 1
-              ${inScope(sql`send.organization_id`, scope)})`;
-    return await this.db
-      .selectFrom('chain_lane')
-      .modifyFront(partial('a lane is read whole when it is claimed'))
-      .select(['caip2', 'lane'])
-      .where('is_active', '=', 1)
-      .where('claimed_until_ms', '<=', nowMs)
-      .where('caip2', 'in', chains)
-      .where(hasWork)
-      .orderBy('claimed_until_ms')
-      .limit(limit)
-      .execute();
-  }
-
-  /** How many sends came into a lane so far: who wants to say that it has no work must have seen the last of them. */
-  async laneVersion(caip2: string, lane: string): Promise<number> {
-    const row = await this.db
-      .selectFrom('chain_lane')
-      .selectAll()
-      .where('caip2', '=', caip2)
-      .where('lane', '=', lane)
-      .executeTakeFirst();
-    return row?.version ?? 0;
-  }
-
-  /** Whether there is one at all, for who does not use it. */
-  async hasOperatorKey(caip2: string, address: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('chain_operator_key')
-      .modifyFront(partial('whether it is there; who signs with it reads it whole'))
-      .select('address')
-      .where('caip2', '=', caip2)
-      .where('address', '=', address)
-      .executeTakeFirst();
-    return row !== undefined;
-  }
-
-  async operatorKey(caip2: string, address: string): Promise<OperatorKey | undefined> {
-    const row = await this.db
-      .selectFrom('chain_operator_key')
-      .selectAll()
-      .where('caip2', '=', caip2)
-      .where('address', '=', address)
-      .executeTakeFirst();
-    return (
-      row && {
-        caip2: row.caip2,
-        address: row.address,
-        publicKey: row.public_key,
-        sealedKey: row.sealed_key,
-        createdAtMs: row.created_at_ms,
-      }
-    );
-  }
 }
 
 /** What became of something that was to be written down. */
 export type ProgressOutcome = 'written' | 'lane-lost' | 'send-gone' | 'send-changed';
-
-type LaneChange = (row: Selectable<ChainLaneTable>) => Partial<Selectable<ChainLaneTable>> | undefined;
 
 export class SendStore extends SendReader {
   static readonly writes = true;
 
   /** Puts a send at the end of its lane. The lane's row is locked until the end of the transaction. */
   async insert(send: Send): Promise<void> {
-    await together([insertSends(this.db, [fromSend(send)]), this.#enter(send)]);
-  }
-
-  async #enter({ caip2, lane }: SendLaneName): Promise<void> {
-    const raise: LaneChange = ({ version, owner, claimed_until_ms }) => ({
-      is_active: 1,
-      version: version + 1,
-      // Before the lanes that only wait for blocks to become final.
-      claimed_until_ms: owner === '' ? 0 : claimed_until_ms,
-    });
-    if ((await amendOne(this.db, 'chain_lane', { caip2, lane }, raise)) !== undefined) return;
-    const fresh = { is_active: 1, version: 1, owner: '', epoch: 0, claimed_until_ms: 0 };
-    if ((await insertLanes(this.db, [{ caip2, lane, ...fresh }])) === 1) return;
-    // Somebody else was faster.
-    await amendOne(this.db, 'chain_lane', { caip2, lane }, raise);
-  }
-
-  /** Takes a lane; undefined when another process has it. */
-  async claimLane(
-    caip2: string,
-    lane: string,
-    owner: string,
-    nowMs: number,
-    untilMs: number,
-  ): Promise<SendLane | undefined> {
-    let claimed: SendLane | undefined;
-    await amendOne(this.db, 'chain_lane', { caip2, lane }, (row) => {
-      if (row.is_active !== 1 || row.claimed_until_ms > nowMs) return undefined;
-      claimed = { caip2, lane, epoch: row.epoch + 1 };
-      return { owner, epoch: claimed.epoch, claimed_until_ms: untilMs };
-    });
-    return claimed;
-  }
-
-  /** Prolongs a claim; false when it is another's by now, or was given back while this was under way. */
-  async renewLane(lane: SendLane, untilMs: number): Promise<boolean> {
-    return await this.#change(lane, ({ owner }) => (owner === '' ? undefined : { claimed_until_ms: untilMs }));
-  }
-
-  /** Gives a lane back; those that were given back longest ago are taken first. */
-  async releaseLane(lane: SendLane, nowMs: number): Promise<void> {
-    await this.#change(lane, () => ({ owner: '', claimed_until_ms: nowMs }));
-  }
-
-  /**
-   * Says that a lane has nothing under way; false when a send came in since the version was read, or it is another's.
-   */
-  async closeLane(lane: SendLane, known: number): Promise<boolean> {
-    const closed = { owner: '', claimed_until_ms: 0, is_active: 0 };
-    return await this.#change(lane, ({ version }) => (version === known ? closed : undefined));
-  }
-
-  /** Gives back all lanes that an owner has. */
-  async releaseOwner(owner: string, nowMs: number): Promise<void> {
-    const held = sql`is_active = 1 AND owner = ${owner}`;
-    await this.#giveBack(held, (row) => (row.owner === owner ? { owner: '', claimed_until_ms: nowMs } : undefined));
-  }
-
-  /** Ends the claims of processes that are gone; for a database that has one process at a time. */
-  async releaseAllLanes(): Promise<void> {
-    await this.#giveBack(sql`owner <> ''`, () => ({ owner: '', claimed_until_ms: 0 }));
-  }
-
-  /** One that is not genuine stays as it is. */
-  async #giveBack(held: RawBuilder<unknown>, change: LaneChange): Promise<void> {
-    const { rows } = await sql<{ caip2: string; lane: string }>`SELECT /* partial: what is chosen is then read whole */
-      caip2, lane FROM chain_lane WHERE ${held} ORDER BY caip2, lane`.execute(this.db);
-    for (const { caip2, lane } of rows) {
-      await isDone(() => amendOne(this.db, 'chain_lane', { caip2, lane }, change));
-    }
+    await together([insertSends(this.db, [fromSend(send)]), enterLane(this.db, send)]);
   }
 
   /**
@@ -575,22 +332,5 @@ export class SendStore extends SendReader {
 
   async delete({ organizationId, id }: Pick<Send, 'organizationId' | 'id'>): Promise<void> {
     await this.db.deleteFrom('chain_send').where('organization_id', '=', organizationId).where('id', '=', id).execute();
-  }
-
-  /** In the place of one that was there before: it is genuine then, whatever that was. */
-  async insertOperatorKey({ caip2, address, publicKey, sealedKey, createdAtMs }: OperatorKey): Promise<void> {
-    const row = { caip2, address, public_key: publicKey, sealed_key: sealedKey, created_at_ms: createdAtMs };
-    await putOperatorKeys(this.db, [row]);
-  }
-
-  /** Changes a lane that is held; false when it is another's, or is left as it is. */
-  async #change({ caip2, lane, epoch }: SendLane, change: LaneChange): Promise<boolean> {
-    let isChanged = false;
-    await amendOne(this.db, 'chain_lane', { caip2, lane }, (row) => {
-      const changes = row.epoch === epoch ? change(row) : undefined;
-      isChanged = changes !== undefined;
-      return changes;
-    });
-    return isChanged;
   }
 }

@@ -1,17 +1,9 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Send, SendLane, SendLaneName, SendProgress } from '../../../chains/send/model.ts';
 import { amendOne } from '../../../storage/integrity/amend.ts';
-import { apart } from '../../../storage/integrity/apart.ts';
-import { jsonRows } from '../../../storage/json-rows.ts';
 import { insertion } from '../../../storage/statement.ts';
 import { Reader } from '../../../storage/store.ts';
-import type { ChainSendTable } from '../tables.ts';
-import { eachOnce, isAsRead, toProgress, toSend } from './sends.ts';
-
-interface SendKey {
-  readonly organization_id: string;
-  readonly id: string;
-}
+import { genuineSends, isAsRead, type SendKey, toProgress } from './send-rows.ts';
 
 /** Rows that are read together: each may have megabytes of attempts. */
 const READ_AT_ONCE = 64;
@@ -48,43 +40,25 @@ export class SettlementReader extends Reader {
       FROM chain_send WHERE caip2 = ${caip2} AND lane = ${lane} AND (is_open = 1 OR (${HELD})) ORDER BY id`.execute(
       this.db,
     );
-    const keys = eachOnce(rows);
-    const sends: Send[] = [];
-    const altered: string[] = [];
-    for (let start = 0; start < keys.length; start += READ_AT_ONCE) {
-      const some = keys.slice(start, start + READ_AT_ONCE);
-      const { results, refused } = await apart(some, (half) => this.#whole(half));
-      sends.push(...results.map(toSend));
-      altered.push(...refused.map(({ id }) => id));
-    }
-    return { sends: sends.sort((one, other) => (one.id < other.id ? -1 : 1)), altered };
+    const { sends, altered } = await genuineSends(this.db, rows, READ_AT_ONCE);
+    return { sends, altered: altered.map(({ id }) => id) };
   }
 
   /** Of whichever organization; undefined also where somebody else wrote it. */
   async withId(id: string): Promise<Send | undefined> {
     const { rows } = await sql<SendKey>`SELECT /* partial: what is chosen is then read whole */ organization_id, id
       FROM chain_send WHERE id = ${id}`.execute(this.db);
-    return (await apart(eachOnce(rows), (keys) => this.#whole(keys))).results.map(toSend)[0];
-  }
-
-  async #whole(keys: readonly SendKey[]): Promise<Selectable<ChainSendTable>[]> {
-    const wanted = JSON.stringify(keys.map(({ organization_id, id }) => ({ organization_id, id })));
-    const columns = { organization_id: 'text', id: 'text' } as const;
-    const { rows } = await sql<Selectable<ChainSendTable>>`SELECT send.*
-      FROM ${jsonRows(this.kind, 'wanted', columns, wanted)} CROSS JOIN chain_send AS send
-      WHERE send.organization_id = wanted.organization_id AND send.id = wanted.id`.execute(this.db);
-    return rows;
+    return (await genuineSends(this.db, rows)).sends[0];
   }
 
   /** Sends that wait for one that is held: they would keep what is behind them in their lane. */
-  async behindHeld(): Promise<Send[]> {
+  async behindHeld(): Promise<readonly Send[]> {
     const { rows } = await sql<SendKey>`SELECT /* partial: what is chosen is then read whole */ organization_id, id
       FROM chain_send AS send WHERE is_open = 1 AND state = 'INITIALIZED' AND after_id IS NOT NULL AND EXISTS (
         SELECT 1 FROM chain_send AS before WHERE before.organization_id = send.organization_id
           AND before.id = send.after_id AND before.is_open = 0 AND before.state IN ('INITIALIZED', 'BROADCASTING'))
       ORDER BY id`.execute(this.db);
-    const { results } = await apart(eachOnce(rows), (keys) => this.#whole(keys));
-    return results.map(toSend);
+    return (await genuineSends(this.db, rows)).sends;
   }
 }
 
