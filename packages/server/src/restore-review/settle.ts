@@ -11,7 +11,7 @@ import { SendReader } from '../domains/sends/store/sends.ts';
 import { isHeld, SettlementReader, SettlementStore } from '../domains/sends/store/settlement.ts';
 import { writeBeside } from '../keyring-admin/beside.ts';
 import { systemClock } from '../lib/clock.ts';
-import { randomId } from '../lib/ids.ts';
+import { randomId, type SendId } from '../lib/ids.ts';
 import { StartError } from '../lib/start-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Stores } from '../storage/stores.ts';
@@ -91,8 +91,11 @@ export async function settleSends(
     sends.push({ ...one, settlement });
     if (sends.length % 100 === 0) say(`settled ${sends.length} of ${plan.length} sends`);
   }
-  await settler.holdFollowers(organizationId);
-  return { sends, altered, held: sends.filter(({ settlement }) => settlement.kind === 'hold') };
+  const behind = await settler.holdFollowers(organizationId);
+  const settled = sends.map(
+    (one): SettledSend => (behind.has(one.send.id) ? { ...one, settlement: { kind: 'hold' } } : one),
+  );
+  return { sends: settled, altered, held: settled.filter(({ settlement }) => settlement.kind === 'hold') };
 }
 
 /** Whether a send is an organization's, or one of its sub-organizations'. */
@@ -176,8 +179,9 @@ class Settler {
     return before ? isHeld(before) : false;
   }
 
-  /** What waits for a send of another lane that was held after it. */
-  async holdFollowers(organizationId: string | undefined): Promise<void> {
+  /** What waits for a send of another lane that was held after it, also where somebody decided to send it. Answers with the ids. */
+  async holdFollowers(organizationId: string | undefined): Promise<ReadonlySet<SendId>> {
+    const held = new Set<SendId>();
     for (;;) {
       let isChanged = false;
       for (const send of await this.#storage.read(SettlementReader).behindHeld()) {
@@ -187,9 +191,10 @@ class Settler {
         if (progress === undefined) continue;
         await this.#write(send, settlement, progress);
         await this.#at('held behind');
+        held.add(send.id);
         isChanged = true;
       }
-      if (!isChanged) return;
+      if (!isChanged) return held;
     }
   }
 

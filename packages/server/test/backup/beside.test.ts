@@ -96,7 +96,7 @@ function expectConsistent({ tables }: ReadArchive): number {
   return made.length;
 }
 
-describe.each(DATABASES)('custos backup beside a service on %s', { timeout: 120_000 }, (database) => {
+describe.each(DATABASES)('custos backup beside a service on %s', { timeout: 60_000 + KILLS * 60_000 }, (database) => {
   test('is one moment of a database that is written to, and nobody waits for it', async () => {
     await using server = await TestServer.start({ database });
     using folder = temporaryFolder();

@@ -106,8 +106,9 @@ class Restored implements AsyncDisposable {
   }
 
   get decisions(): string[] {
-    const { failed, resent, named } = this.sends;
-    return [`${failed.id}=failed`, `${resent.id}=resend`, `${named.id}=landed:${NAMED}`];
+    const { failed, resent, named, behind } = this.sends;
+    // The last one is decided, and held all the same with the one that it waits for.
+    return [`${failed.id}=failed`, `${resent.id}=resend`, `${named.id}=landed:${NAMED}`, `${behind.id}=resend`];
   }
 
   /** Calls with the settings of a copy, which is gone afterwards. */
