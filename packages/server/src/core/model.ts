@@ -46,6 +46,8 @@ export interface User {
   readonly phoneVerified: boolean;
   /** Raised by every change to the user, its credentials or its tags. */
   readonly revision: number;
+  /** Of its credentials, tags and MFA policies; undefined where some have no mark yet (docs/decisions/0060). */
+  readonly ownedDigest: string | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

@@ -2,6 +2,7 @@ import type { User } from '../../core/model.ts';
 import type { OrganizationId } from '../../lib/ids.ts';
 import { lruCache } from '../../lib/lru.ts';
 import type { ReadStores } from '../../storage/stores.ts';
+import type { UserRecord } from './model.ts';
 import { renderUser, type WireUser } from './render/user.ts';
 import { UserReader } from './store/users.ts';
 
@@ -17,13 +18,21 @@ export class UserRecords {
     const key = `${organizationId} ${user.id} ${user.revision}`;
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
+    const atHand = read(UserReader).knownRecord(organizationId, user);
+    if (atHand !== undefined) return this.#keep(key, { ...atHand, mfaPolicies: [] });
     let record = await read(UserReader).record(organizationId, user.id);
     for (let again = 0; !record.isWhole && again < READ_AGAIN_MAX; again += 1) {
       record = await read(UserReader).record(organizationId, user.id);
     }
     // A vote is not the place for what its voter has to prove elsewhere.
-    const wire = renderUser({ ...record, mfaPolicies: [] });
-    if (record.isWhole && record.user.revision === user.revision) this.#cache.set(key, wire);
+    const shown = { ...record, mfaPolicies: [] };
+    const isSame = record.isWhole && record.user.revision === user.revision;
+    return isSame ? this.#keep(key, shown) : renderUser(shown);
+  }
+
+  #keep(key: string, record: UserRecord): WireUser {
+    const wire = renderUser(record);
+    this.#cache.set(key, wire);
     return wire;
   }
 }

@@ -6,7 +6,7 @@ import type { Table } from '../table.ts';
 import { type IntegrityKey, Marks } from './mark.ts';
 import { type ColumnInfo, type MarkedTable, markedTables } from './marked-table.ts';
 import type { Row } from './row.ts';
-import { type RowSets, rowSets, type SetMarks } from './sets.ts';
+import { type RowSets, rowSets, type SetMark, type SetMarks } from './sets.ts';
 import { type Check, checksOf, factsOf, isAskedFor, type StatementFacts } from './statements.ts';
 
 const STATEMENTS_MAX = 5000;
@@ -162,6 +162,20 @@ export class Integrity {
     this.#knownMarks -= known.marks.size + 1;
   }
 
+  /** The rows of a table with some of these marks, where each was verified or written here before: nothing is read. */
+  rowsOf(tableName: string, marks: Iterable<SetMark>): Row[] | undefined {
+    const table = this.#tables.get(tableName);
+    if (table === undefined) return undefined;
+    const rows: Row[] = [];
+    for (const { of, mark } of marks) {
+      if (of !== tableName) continue;
+      const row = mark === null ? undefined : this.#state?.marks.rowOf(table, mark);
+      if (row === undefined) return undefined;
+      rows.push(row);
+    }
+    return rows;
+  }
+
   /** The row with its mark, or as it is where its table has none; `before` is the one in whose place it is written. */
   marked<R extends Row>(tableName: string, row: R, before?: Row): R {
     const table = this.#tables.get(tableName);
@@ -169,7 +183,9 @@ export class Integrity {
     const state = this.#state;
     // Copied and then extended: in one expression with a computed name it would take twice as long.
     const marked: Record<string, unknown> = { ...row };
-    marked[table.mark] = state?.isActive === true ? state.marks.of(table, row, before?.[table.mark]) : null;
+    // What joins a set that changes often is asked for with the next change of it.
+    const isReadSoon = before === undefined && this.sets.of.get(tableName)?.isKept === true;
+    marked[table.mark] = state?.isActive === true ? state.marks.of(table, row, before?.[table.mark], isReadSoon) : null;
     return marked as R;
   }
 

@@ -13,9 +13,9 @@ interface KnownRow {
 }
 
 /**
- * Rows whose marks were verified, by their marks. A row that is read again is compared with what it was, value by value,
- * which costs a fraction of its mark: a login reads every key of its user twice. New rows are not kept until they are read,
- * because most are records that nobody reads again.
+ * Rows whose marks were verified, or made in their place, by their marks. A row that is read again is compared with what it was, value by value,
+ * which costs a fraction of its mark: a login reads every key of its user twice. Other new rows
+ * than those of sets that change often are not kept until they are read, because most are records that nobody reads again.
  */
 export class KnownRows {
   readonly #rows = new Map<string, KnownRow>();
@@ -47,6 +47,19 @@ export class KnownRows {
       if (this.#rows.size <= ROWS_MAX) break;
       this.#rows.delete(oldest);
     }
+  }
+
+  /** The row with this mark, which covers all columns of its table; undefined where it is not known. */
+  get(table: MarkedTable, mark: string): Row | undefined {
+    const known = this.#rows.get(mark);
+    if (known === undefined || known.table !== table) return undefined;
+    const { columns } = table;
+    const row: Record<string, unknown> = {};
+    known.values.forEach((value, index) => {
+      row[columns[index] as string] = value instanceof Buffer ? Buffer.from(value) : value;
+    });
+    row[table.mark] = mark;
+    return row;
   }
 
   /** Forgets a row that is being replaced; false where it was not known. */

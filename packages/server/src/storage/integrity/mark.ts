@@ -41,9 +41,9 @@ export class Marks {
   }
 
   /** `before` is the mark of the row in whose place this one is written: what was read again and again will be. */
-  of(table: MarkedTable, row: Row, before?: unknown): string {
+  of(table: MarkedTable, row: Row, before?: unknown, isReadSoon = false): string {
     const mark = this.#compute(table, row, table.columns, this.#marksWith);
-    if (this.#known.drop(before)) this.#known.keep(table, row, table.columns, mark);
+    if (this.#known.drop(before) || isReadSoon) this.#known.keep(table, row, table.columns, mark);
     return mark;
   }
 
@@ -57,6 +57,12 @@ export class Marks {
     if (mark.length !== expected.length || !timingSafeEqual(Buffer.from(mark), Buffer.from(expected))) return false;
     this.#known.keep(table, row, names, mark);
     return true;
+  }
+
+  /** The row with this mark, where it was verified or written before and the mark covers all of it. */
+  rowOf(table: MarkedTable, mark: string): Row | undefined {
+    const isCovered = table.all.length === table.columns.length + 1;
+    return isCovered ? this.#known.get(table, mark) : undefined;
   }
 
   #compute(table: MarkedTable, row: Row, names: readonly string[], generation: number): string {

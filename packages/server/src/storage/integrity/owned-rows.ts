@@ -64,6 +64,30 @@ export async function readOwned<Answer>(
   throw new ApiError('UNAVAILABLE', 'this is being changed all the time, try again', { retryAfterSeconds: 1 });
 }
 
+/**
+ * All that an owner has in its one set, by tables, in no order. Its digest says which rows these are, and their marks what is in
+ * them; undefined where some have to be read to know.
+ */
+export function knownOwned(
+  db: Kysely<Schema>,
+  owner: keyof Schema & string,
+  key: readonly string[],
+  digest: string | undefined,
+): Readonly<Record<string, readonly Row[]>> | undefined {
+  const { integrity } = driverOf(db);
+  const [set] = integrity?.sets.under.get(owner) ?? [];
+  if (integrity?.isActive !== true || set === undefined || digest === undefined) return undefined;
+  const marks = integrity.knownSet(nameOfSet(set, key), digest);
+  if (marks === undefined) return undefined;
+  const has: Record<string, readonly Row[]> = {};
+  for (const table of set.tables.keys()) {
+    const rows = integrity.rowsOf(table, marks.values());
+    if (rows === undefined) return undefined;
+    has[table] = rows;
+  }
+  return has;
+}
+
 type OwnedSet = Owned & { readonly set: RowSet };
 
 function setOf(integrity: Integrity, { has }: Owned): RowSet {

@@ -182,6 +182,18 @@ export class OwnedSets {
     return row;
   }
 
+  /** All rows of a table in the set of an owner, as it is in this transaction; undefined where they have to be read to know. */
+  async rows<Name extends Table>(
+    table: Name,
+    ...key: readonly string[]
+  ): Promise<Selectable<Schema[Name]>[] | undefined> {
+    await this.open(table, ...key);
+    const set = this.#setOf(table);
+    const followed = set && this.#followed.get(nameOfSet(set, key));
+    if (followed === undefined || this.#integrity?.isActive !== true) return undefined;
+    return this.#integrity.rowsOf(table, followed.marks.values()) as Selectable<Schema[Name]>[] | undefined;
+  }
+
   /** Notes a marked row that is inserted, or takes the place of `before`: whatever writes rows tells it. */
   put(table: string, row: Row, before?: Row): void {
     const set = this.#integrity?.sets.of.get(table);

@@ -29,7 +29,6 @@ import {
   toApiKey,
   toAuthenticator,
 } from './credential-rows.ts';
-import { knownKeys, nameOfKeys } from './known-keys.ts';
 import { forgetUses, noteUses } from './last-uses.ts';
 
 type CredentialTable = 'api_key' | 'authenticator';
@@ -93,6 +92,9 @@ const insertReadSessions = insertion('read-session-insert', 'read_session', [
   'user_id',
   'expires_at_ms',
 ]);
+
+/** The oldest first. */
+const byId = (one: ApiKeyRow, other: ApiKeyRow): number => (one.id < other.id ? -1 : 1);
 
 const aheadKey = (organizationId: OrganizationId, userId: string): string => `${organizationId} ${userId}`;
 
@@ -223,15 +225,12 @@ export class CredentialStore extends CredentialReader {
   readonly #authority: AuthorityVersions;
   readonly #owned: OwnedSets;
   readonly #ahead: ReadAhead;
-  /** Only on SQLite, which has one writer. */
-  readonly #keys: KeptValues<readonly ApiKeyRow[]> | undefined;
 
   constructor(transaction: Transaction) {
     super(transaction);
     this.#authority = transaction.authority;
     this.#owned = transaction.owned;
     this.#ahead = transaction.ahead;
-    this.#keys = knownKeys(transaction);
   }
 
   /** Holds a user and reads its keys, for `keysOfHeldUser`. On SQLite nobody else writes meanwhile. */
@@ -239,9 +238,9 @@ export class CredentialStore extends CredentialReader {
     if (this.kind === 'sqlite') return;
     const [, keys] = await together([
       this.#owned.readAhead('api_key', organizationId, userId),
-      this.#holdKeys(organizationId, userId),
+      keysOfUser(this.db, { organizationId, userId }),
     ]);
-    this.#ahead.keep('api_key', aheadKey(organizationId, userId), keys);
+    this.#ahead.keep('api_key', aheadKey(organizationId, userId), this.#held(keys));
   }
 
   /**
@@ -249,16 +248,17 @@ export class CredentialStore extends CredentialReader {
    * does not read ahead therefore fails in its first test, and opens no race with a login that removes the caller's key.
    */
   async keysOfHeldUser(organizationId: OrganizationId, userId: string): Promise<readonly ApiKey[]> {
-    if (this.kind === 'sqlite') return await this.#holdKeys(organizationId, userId);
+    if (this.kind === 'sqlite') {
+      const known = await this.#owned.rows('api_key', organizationId, userId);
+      return this.#held(known?.sort(byId) ?? (await keysOfUser(this.db, { organizationId, userId })));
+    }
     const held = this.#ahead.get('api_key', aheadKey(organizationId, userId));
     assert(held !== undefined, 'the user was not held, or keys were changed since');
     return held as readonly ApiKey[];
   }
 
   /** Every change of a key holds its user first. While the user is held, the keys stay as they are and need no second read. */
-  async #holdKeys(organizationId: OrganizationId, userId: string): Promise<ApiKey[]> {
-    const known = this.#keys?.get(nameOfKeys(organizationId, userId));
-    const rows = known ?? (await keysOfUser(this.db, { organizationId, userId }));
+  #held(rows: readonly ApiKeyRow[]): ApiKey[] {
     for (const row of rows) keepHeld(this.db, 'api_key', row);
     return rows.map(toApiKey);
   }

@@ -8,20 +8,18 @@ import { together } from '../../../lib/together.ts';
 import type { AuthorityVersions } from '../../../storage/authority.ts';
 import { bytesOf } from '../../../storage/bytes-of.ts';
 import { amend, amendOne, hold, release } from '../../../storage/integrity/amend.ts';
-import { asRow, type Owned, readOwned } from '../../../storage/integrity/owned-rows.ts';
+import { asRow, knownOwned, type Owned, readOwned } from '../../../storage/integrity/owned-rows.ts';
 import type { OwnedSets } from '../../../storage/integrity/owned-sets.ts';
 import { partial } from '../../../storage/integrity/partial.ts';
 import { wholeRows } from '../../../storage/integrity/whole-rows.ts';
 import { namesOfRows, pageOfRows } from '../../../storage/organization-rows.ts';
-import type { KeptValues } from '../../../storage/revisions.ts';
 import type { Schema } from '../../../storage/schema.ts';
 import { ask, insertion, quickStatement, statement, unnamed } from '../../../storage/statement.ts';
-import { type Connection, type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
+import { type ReadAhead, Reader, type Transaction } from '../../../storage/store.ts';
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
 import type { UserTable, UserTagTable } from '../tables.ts';
 import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credential-rows.ts';
-import { knownKeys, nameOfKeys } from './known-keys.ts';
 import { forgetUses } from './last-uses.ts';
 import { toMfaPolicy } from './mfa.ts';
 import { toOauthProvider } from './oauth.ts';
@@ -36,6 +34,7 @@ export const toUser = (row: UserRow): User => ({
   phone: row.phone ?? undefined,
   phoneVerified: row.phone_verified === 1,
   revision: row.revision,
+  ownedDigest: row.owned_digest ?? undefined,
   createdAtMs: row.created_at_ms,
   updatedAtMs: row.updated_at_ms,
 });
@@ -222,19 +221,16 @@ function withCredentials(rows: readonly UserRow[], { apiKeys, authenticators, ta
 }
 
 /** Read in several statements. */
+type SetTable = 'api_key' | 'authenticator' | 'oauth_provider' | 'user_tag';
+
+const byId = (one: { readonly id: string }, other: { readonly id: string }): number => (one.id < other.id ? -1 : 1);
+
 interface FoundRecord extends UserRecord {
   /** Whether the user was the same before and after them, so that they belong together. */
   readonly isWhole: boolean;
 }
 
 export class UserReader extends Reader {
-  readonly #keys: KeptValues<readonly ApiKeyRow[]> | undefined;
-
-  constructor(connection: Connection) {
-    super(connection);
-    this.#keys = knownKeys(connection);
-  }
-
   async find(organizationId: OrganizationId, userId: string): Promise<User | undefined> {
     const [row] = await oneUser(this.db, { organizationId, userId });
     return row === undefined ? undefined : toUser(row);
@@ -260,7 +256,6 @@ export class UserReader extends Reader {
   /** The user with its credentials, tags and MFA policies. */
   async record(organizationId: OrganizationId, userId: string): Promise<FoundRecord> {
     const owner = { organizationId, userId };
-    const moment = this.#keys?.moment ?? 0;
     const read = () =>
       ask(this.db, [
         oneUser.of(owner),
@@ -287,7 +282,6 @@ export class UserReader extends Reader {
     );
     const [[user], apiKeys, authenticators, providers, tags, mfaPolicies, [after]] = found;
     if (user === undefined) throw userNotFound();
-    this.#keys?.keep(nameOfKeys(organizationId, userId), apiKeys, [userId], moment);
     return {
       id: user.id as UserId,
       user: toUser(user),
@@ -297,6 +291,27 @@ export class UserReader extends Reader {
       tagIds: tags.map((tag) => tag.tag_id as TagId),
       mfaPolicies: mfaPolicies.map(toMfaPolicy),
       isWhole: user.revision === after?.revision,
+    };
+  }
+
+  /**
+   * The same but for MFA policies, as it was when the user was read, where all of it is known by the user's digest; a login
+   * changes one key of many (docs/decisions/0060).
+   */
+  knownRecord(organizationId: OrganizationId, user: User): Omit<UserRecord, 'mfaPolicies'> | undefined {
+    const has = knownOwned(this.db, 'app_user', [organizationId, user.id], user.ownedDigest);
+    if (has === undefined) return undefined;
+    const rows = <Table extends SetTable>(table: Table) =>
+      has[table] as readonly unknown[] as Selectable<Schema[Table]>[];
+    return {
+      id: user.id,
+      user,
+      apiKeys: rows('api_key').map(toApiKey).sort(byId),
+      authenticators: rows('authenticator').map(toAuthenticator).sort(byId),
+      oauthProviders: rows('oauth_provider').map(toOauthProvider).sort(byId),
+      tagIds: rows('user_tag')
+        .map((tag) => tag.tag_id as TagId)
+        .sort(),
     };
   }
 
