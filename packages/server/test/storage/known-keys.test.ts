@@ -113,8 +113,9 @@ describe.each(WAYS)(
       expect(seen).toEqual(['one', 'two']);
     });
 
-    test('are not, once another program has changed them', async () => {
-      if (hasMarks) return;
+    // With marks such a change is refused, or not read: see below.
+    const unmarked = hasMarks ? undefined : test;
+    unmarked?.('are not, once another program has changed them', async () => {
       await using at = await open(kind);
       await at.place.run(`DELETE FROM api_key WHERE id = '${at.one.id}'`);
       expect(await at.storage.write(at.held)).toEqual(['two']);
