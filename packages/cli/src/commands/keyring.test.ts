@@ -50,7 +50,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   verify: ['verify'],
 };
 
-describe('what is not that of a service is one line', () => {
+describe('a foreign folder, database or key is refused in one line', () => {
   const NO_SERVICE = /custos\.db holds no Custos service: start the service first/;
   const keyring = (env: Readonly<Record<string, string>>, command: readonly string[]) =>
     runCli(env, 'keyring', ...command);

@@ -13,9 +13,9 @@ interface KnownRow {
 }
 
 /**
- * Rows whose marks were verified, or made in their place, by their marks. A row that is read again is compared with what it was, value by value,
- * which costs a fraction of its mark: a login reads every key of its user twice. Other new rows
- * than those of sets that change often are not kept until they are read, because most are records that nobody reads again.
+ * Rows by their marks, which were verified, or computed when the row was written. A row that is read again is compared with the
+ * kept one, value by value, which costs a fraction of its mark. New rows are kept at once only if their set changes often: most
+ * others are records that nobody reads again.
  */
 export class KnownRows {
   readonly #rows = new Map<string, KnownRow>();

@@ -97,3 +97,7 @@ export const insertAuthenticators = insertion('authenticator-insert', 'authentic
   'created_at_ms',
   'updated_at_ms',
 ]);
+
+/** Ids are made in the order of time: the oldest first, as the database lists them. */
+export const byId = (one: { readonly id: string }, other: { readonly id: string }): number =>
+  one.id < other.id ? -1 : 1;

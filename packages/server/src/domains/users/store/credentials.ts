@@ -22,6 +22,7 @@ import { bury } from '../../../storage/tombstones.ts';
 import type { AuthenticatorTable } from '../tables.ts';
 import {
   type ApiKeyRow,
+  byId,
   fromApiKey,
   fromAuthenticator,
   insertAuthenticators,
@@ -92,9 +93,6 @@ const insertReadSessions = insertion('read-session-insert', 'read_session', [
   'user_id',
   'expires_at_ms',
 ]);
-
-/** The oldest first. */
-const byId = (one: ApiKeyRow, other: ApiKeyRow): number => (one.id < other.id ? -1 : 1);
 
 const aheadKey = (organizationId: OrganizationId, userId: string): string => `${organizationId} ${userId}`;
 

@@ -19,7 +19,7 @@ import { type ReadAhead, Reader, type Transaction } from '../../../storage/store
 import { bury } from '../../../storage/tombstones.ts';
 import type { UserRecord } from '../model.ts';
 import type { UserTable, UserTagTable } from '../tables.ts';
-import { type ApiKeyRow, type AuthenticatorRow, toApiKey, toAuthenticator } from './credential-rows.ts';
+import { type ApiKeyRow, type AuthenticatorRow, byId, toApiKey, toAuthenticator } from './credential-rows.ts';
 import { forgetUses } from './last-uses.ts';
 import { toMfaPolicy } from './mfa.ts';
 import { toOauthProvider } from './oauth.ts';
@@ -220,11 +220,9 @@ function withCredentials(rows: readonly UserRow[], { apiKeys, authenticators, ta
   }));
 }
 
-/** Read in several statements. */
 type SetTable = 'api_key' | 'authenticator' | 'oauth_provider' | 'user_tag';
 
-const byId = (one: { readonly id: string }, other: { readonly id: string }): number => (one.id < other.id ? -1 : 1);
-
+/** Read in several statements. */
 interface FoundRecord extends UserRecord {
   /** Whether the user was the same before and after them, so that they belong together. */
   readonly isWhole: boolean;
